@@ -1,0 +1,46 @@
+package remote
+
+import (
+	"time"
+
+	"github.com/garm-operator/garm-operator/garm"
+)
+
+// EventResult says what became of an event.
+type EventResult string
+
+// Results of an event.
+const (
+	// EventApplied changed the cache.
+	EventApplied EventResult = "applied"
+	// EventStale was older than, or the same as, what the cache holds.
+	EventStale EventResult = "stale"
+	// EventDirty could not be ordered, so its kind is listed again.
+	EventDirty EventResult = "dirty"
+	// EventInvalid could not be decoded.
+	EventInvalid EventResult = "invalid"
+)
+
+// Metrics is told what a session does. Calls must return at once.
+type Metrics interface {
+	StateChanged(server string, state State)
+	Listed(server string, kind Kind, objects int, took time.Duration, err error)
+	EventReceived(server string, kind Kind, op garm.Operation, result EventResult)
+	// Written is told of a finished write; op is such as "CreatePool", waited the time for a free slot.
+	Written(server, op string, waited, took time.Duration, err error)
+}
+
+// NopMetrics ignores everything.
+type NopMetrics struct{}
+
+// StateChanged does nothing.
+func (NopMetrics) StateChanged(string, State) {}
+
+// Listed does nothing.
+func (NopMetrics) Listed(string, Kind, int, time.Duration, error) {}
+
+// EventReceived does nothing.
+func (NopMetrics) EventReceived(string, Kind, garm.Operation, EventResult) {}
+
+// Written does nothing.
+func (NopMetrics) Written(string, string, time.Duration, time.Duration, error) {}

@@ -1,0 +1,136 @@
+package remote
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Limits of how often a kind is listed.
+const (
+	// minDirtyGap is the least time between two lists that events or writes asked for.
+	minDirtyGap = 5 * time.Second
+	// restFactor is how many times its own duration a list has to be apart from the next.
+	restFactor = 20
+	maxBackoff = time.Minute
+)
+
+// schedule decides when a kind is listed next.
+type schedule struct {
+	kind Kind
+	opts Options
+	wake chan struct{}
+
+	mu       sync.Mutex
+	listed   bool
+	dirty    bool
+	urgent   bool
+	events   bool
+	degraded bool
+	started  time.Time
+	ended    time.Time
+	took     time.Duration
+	failures int
+	retry    time.Duration
+	jitter   float64
+}
+
+func newSchedule(kind Kind, opts Options) *schedule {
+	return &schedule{kind: kind, opts: opts, wake: make(chan struct{}, 1), jitter: 1}
+}
+
+// markDirty asks for a list soon; urgent ones wait only for the rest that the server needs.
+func (s *schedule) markDirty(urgent bool) {
+	s.mu.Lock()
+	s.dirty = true
+	s.urgent = s.urgent || urgent
+	s.mu.Unlock()
+	s.signal()
+}
+
+// setEvents says whether events of the kind arrive.
+func (s *schedule) setEvents(on bool) {
+	s.mu.Lock()
+	s.events = on
+	s.mu.Unlock()
+	s.signal()
+}
+
+// setDegraded says that the kind is in a state that changes without an event, so that it is looked at more often.
+func (s *schedule) setDegraded(on bool) {
+	s.mu.Lock()
+	s.degraded = on
+	s.mu.Unlock()
+}
+
+func (s *schedule) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next says when the next list is due, and whether it is only due because time has passed.
+func (s *schedule) next() (due time.Time, periodic bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest := restFactor * s.took
+	switch {
+	case s.failures > 0:
+		return s.ended.Add(s.retry), false
+	case !s.listed:
+		return time.Time{}, false
+	case s.dirty && s.urgent:
+		return s.ended.Add(rest), false
+	case s.dirty:
+		return s.ended.Add(max(rest, minDirtyGap)), false
+	}
+	interval := time.Duration(float64(s.interval()) * s.jitter)
+	return s.started.Add(max(rest, interval)), true
+}
+
+func (s *schedule) interval() time.Duration {
+	o := s.opts
+	switch {
+	case s.kind == KindRepository || s.kind == KindOrganization || s.kind == KindEnterprise:
+		if s.degraded {
+			return o.EntityInterval / 3
+		}
+		return o.EntityInterval
+	case s.kind == KindProvider, s.events:
+		return o.SyncPeriod
+	case s.kind == KindInstance && o.RunnerReconciliation:
+		return o.SyncRunnersInterval
+	default:
+		return o.EntityInterval
+	}
+}
+
+// begin is called when a list starts; marks that come from now on ask for another.
+func (s *schedule) begin(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty, s.urgent = false, false
+	s.started = now
+}
+
+// end is called when it is done.
+func (s *schedule) end(now time.Time, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended, s.took = now, now.Sub(s.started)
+	if err != nil {
+		s.failures++
+		s.retry = backoff(s.failures)
+		s.dirty = true
+		return
+	}
+	s.failures, s.listed = 0, true
+	s.jitter = 1 + 0.2*rand.Float64()
+}
+
+// backoff doubles from one second to a minute and is jittered by half, so that clients do not come in step.
+func backoff(failures int) time.Duration {
+	d := min(time.Second<<min(failures-1, 10), maxBackoff)
+	return d/2 + rand.N(d/2+1)
+}
