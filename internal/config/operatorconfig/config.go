@@ -1,0 +1,59 @@
+package operatorconfig
+
+import "time"
+
+// Config is the whole configuration of garm-operator.
+type Config struct {
+	GARM       GARM       `koanf:"garm"`
+	Operator   Operator   `koanf:"operator"`
+	Kubernetes Kubernetes `koanf:"kubernetes"`
+}
+
+// GARM says which server is driven, and how to log in.
+type GARM struct {
+	// Server is the server's URL; a path prefix is kept.
+	Server   string `koanf:"server"`
+	Username string `koanf:"username"`
+	// Password is a secret. PasswordFile is read anew at each login, so that a rotated Secret works.
+	Password     string `koanf:"password"`
+	PasswordFile string `koanf:"passwordFile"`
+	// Init allows to make the administrator of a server that has none, with Email as its address.
+	Init  bool   `koanf:"init"`
+	Email string `koanf:"email"`
+	// CAFile holds PEM certificates that are trusted besides the system's.
+	CAFile         string `koanf:"caFile"`
+	ClientCertFile string `koanf:"clientCertFile"`
+	ClientKeyFile  string `koanf:"clientKeyFile"`
+}
+
+// Operator holds the settings of the operator itself.
+type Operator struct {
+	MetricsBindAddress     string `koanf:"metricsBindAddress"`
+	HealthProbeBindAddress string `koanf:"healthProbeBindAddress"`
+	LeaderElection         bool   `koanf:"leaderElection"`
+	// SyncPeriod is how often everything is compared anew, although nothing seems to have changed.
+	SyncPeriod time.Duration `koanf:"syncPeriod"`
+	// WatchNamespace is a comma-separated list of namespaces; empty means all.
+	WatchNamespace string `koanf:"watchNamespace"`
+	// SyncRunnersInterval is how often runners are listed where the server sends no events.
+	SyncRunnersInterval time.Duration `koanf:"syncRunnersInterval"`
+	// MinIdleRunnersAge is how long a surplus idle runner is kept.
+	MinIdleRunnersAge       time.Duration `koanf:"minIdleRunnersAge"`
+	RunnerConcurrency       int           `koanf:"runnerConcurrency"`
+	RepositoryConcurrency   int           `koanf:"repositoryConcurrency"`
+	OrganizationConcurrency int           `koanf:"organizationConcurrency"`
+	EnterpriseConcurrency   int           `koanf:"enterpriseConcurrency"`
+	PoolConcurrency         int           `koanf:"poolConcurrency"`
+	// RunnerReconciliation shows every runner as a Runner resource.
+	RunnerReconciliation bool `koanf:"runnerReconciliation"`
+	// LogVerbosityLevel is 0 to 5; LogFormat is "text" or "json".
+	LogVerbosityLevel int    `koanf:"logVerbosityLevel"`
+	LogFormat         string `koanf:"logFormat"`
+}
+
+// Kubernetes says which API server is used. Both fields empty mean the usual order: in-cluster, KUBECONFIG,
+// ~/.kube/config.
+type Kubernetes struct {
+	Kubeconfig string `koanf:"kubeconfig"`
+	Context    string `koanf:"context"`
+}

@@ -1,0 +1,283 @@
+package operatorconfig_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+)
+
+// required is the least that a start needs.
+var required = []string{"--garm-server=http://garm:9997", "--garm-username=admin", "--garm-password=secret"}
+
+func load(t *testing.T, args, environ []string) (*operatorconfig.Loaded, error) {
+	t.Helper()
+	return operatorconfig.Load(append(append([]string{}, required...), args...), environ, &bytes.Buffer{})
+}
+
+func writeFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The names and defaults that users of the known operator have.
+func TestKnownNames(t *testing.T) {
+	known := map[string]struct {
+		flag, env string
+		def       any
+	}{
+		"garm.server":                      {"garm-server", "GARM_SERVER", ""},
+		"garm.username":                    {"garm-username", "GARM_USERNAME", ""},
+		"garm.password":                    {"garm-password", "GARM_PASSWORD", ""},
+		"garm.init":                        {"garm-init", "GARM_INIT", true},
+		"garm.email":                       {"garm-email", "GARM_EMAIL", "garm-operator@localhost"},
+		"operator.metricsBindAddress":      {"operator-metrics-bind-address", "OPERATOR_METRICS_BIND_ADDRESS", ":8080"},
+		"operator.healthProbeBindAddress":  {"operator-health-probe-bind-address", "OPERATOR_HEALTH_PROBE_BIND_ADDRESS", ":8081"},
+		"operator.leaderElection":          {"operator-leader-election", "OPERATOR_LEADER_ELECTION", false},
+		"operator.syncPeriod":              {"operator-sync-period", "OPERATOR_SYNC_PERIOD", 5 * time.Minute},
+		"operator.watchNamespace":          {"operator-watch-namespace", "OPERATOR_WATCH_NAMESPACE", ""},
+		"operator.syncRunnersInterval":     {"operator-sync-runners-interval", "OPERATOR_SYNC_RUNNERS_INTERVAL", 5 * time.Second},
+		"operator.minIdleRunnersAge":       {"operator-min-idle-runners-age", "OPERATOR_MIN_IDLE_RUNNERS_AGE", 2 * time.Hour},
+		"operator.runnerConcurrency":       {"operator-runner-concurrency", "OPERATOR_RUNNER_CONCURRENCY", 50},
+		"operator.repositoryConcurrency":   {"operator-repository-concurrency", "OPERATOR_REPOSITORY_CONCURRENCY", 10},
+		"operator.organizationConcurrency": {"operator-organization-concurrency", "OPERATOR_ORGANIZATION_CONCURRENCY", 5},
+		"operator.enterpriseConcurrency":   {"operator-enterprise-concurrency", "OPERATOR_ENTERPRISE_CONCURRENCY", 1},
+		"operator.poolConcurrency":         {"operator-pool-concurrency", "OPERATOR_POOL_CONCURRENCY", 10},
+		"operator.runnerReconciliation":    {"operator-runner-reconciliation", "OPERATOR_RUNNER_RECONCILIATION", false},
+		"operator.logVerbosityLevel":       {"operator-log-verbosity-level", "OPERATOR_LOG_VERBOSITY_LEVEL", 0},
+	}
+	for _, o := range operatorconfig.Options() {
+		want, ok := known[o.Key]
+		if !ok {
+			continue
+		}
+		delete(known, o.Key)
+		if o.Flag != want.flag || o.Env != want.env || o.Default != want.def {
+			t.Errorf("%s: flag %s, env %s, default %v; want %s, %s, %v", o.Key, o.Flag, o.Env, o.Default, want.flag, want.env, want.def)
+		}
+	}
+	for key := range known {
+		t.Errorf("%s is missing", key)
+	}
+}
+
+// OP-45: file beats flag beats environment beats default, for every key.
+func TestPrecedence(t *testing.T) {
+	for _, o := range operatorconfig.Options() {
+		t.Run("OP-45/"+o.Key, func(t *testing.T) {
+			values := samples(o)
+			section, name, _ := strings.Cut(o.Key, ".")
+			path := writeFile(t, fmt.Sprintf("%s:\n  %s: %s\n", section, name, values[2]))
+			flag := fmt.Sprintf("--%s=%s", o.Flag, values[1])
+			var environ []string
+			if o.Env != "" {
+				environ = []string{o.Env + "=" + values[0]}
+			}
+			steps := []struct {
+				args   []string
+				env    []string
+				source operatorconfig.Source
+				value  string
+			}{
+				{nil, environ, operatorconfig.SourceEnv, values[0]},
+				{[]string{flag}, environ, operatorconfig.SourceFlag, values[1]},
+				{[]string{flag, "--config=" + path}, environ, operatorconfig.SourceFile, values[2]},
+			}
+			if o.Env == "" || o.Key == "garm.server" || o.Key == "garm.username" || o.Key == "garm.password" {
+				steps = steps[1:] // no environment, or the flag is always given in this test
+			}
+			for _, step := range steps {
+				loaded, err := load(t, step.args, step.env)
+				if err != nil {
+					t.Fatalf("%s: %v", step.source, err)
+				}
+				if got := loaded.Sources[o.Key]; got != step.source {
+					t.Errorf("source %s, want %s", got, step.source)
+				}
+				if got := show(t, loaded)[section][name]; !o.Secret && fmt.Sprint(got) != step.value {
+					t.Errorf("from %s: %v, want %s", step.source, got, step.value)
+				}
+			}
+		})
+	}
+}
+
+// samples returns three valid values of an option, none of which is its default.
+func samples(o operatorconfig.Option) [3]string {
+	switch o.Default.(type) {
+	case bool:
+		flip := fmt.Sprint(o.Default != true)
+		return [3]string{flip, fmt.Sprint(o.Default), flip}
+	case int:
+		return [3]string{"2", "3", "4"}
+	case time.Duration:
+		return [3]string{"10s", "20s", "30s"}
+	}
+	switch {
+	case strings.HasSuffix(o.Key, "Address"):
+		return [3]string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
+	case o.Key == "operator.logFormat":
+		return [3]string{"json", "text", "json"}
+	case strings.HasPrefix(o.Key, "garm.client"):
+		return [3]string{"", "", ""}
+	}
+	return [3]string{"one", "two", "three"}
+}
+
+func show(t *testing.T, loaded *operatorconfig.Loaded) map[string]map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	if err := loaded.Show(&out); err != nil {
+		t.Fatal(err)
+	}
+	var shown map[string]map[string]any
+	if err := yaml.Unmarshal(out.Bytes(), &shown); err != nil {
+		t.Fatalf("what is shown is no YAML: %v\n%s", err, out.String())
+	}
+	return shown
+}
+
+func TestOldAndUnknownNames(t *testing.T) {
+	loaded, err := load(t, []string{"--namespace=ci", "--leader-elect", "--sync-period=7m", "-v", "3"}, []string{
+		"OPERATOR_RUNNER_RECONCILATION=true", "GARM_TYPO=1", "HOME=/root",
+		"GARM_SERVER_SERVICE_HOST=10.0.0.1", "GARM_SERVER_PORT=tcp://10.0.0.1:9997", "GARM_SERVER_PORT_9997_TCP_ADDR=10.0.0.1", "GARM_SERVER_SERVICE_PORT_API=9997",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := loaded.Config.Operator
+	if o.WatchNamespace != "ci" || !o.LeaderElection || o.SyncPeriod != 7*time.Minute {
+		t.Errorf("old flags do not work: %+v", o)
+	}
+	if !o.RunnerReconciliation {
+		t.Error("OP-46: the documented misspelling has no effect")
+	}
+	if o.LogVerbosityLevel != 3 {
+		t.Errorf("OP-44: -v gives level %d", o.LogVerbosityLevel)
+	}
+	want := []string{
+		"the environment variable GARM_TYPO is unknown and is ignored",
+		"the environment variable OPERATOR_RUNNER_RECONCILATION is an old name of OPERATOR_RUNNER_RECONCILIATION",
+		"the flag --leader-elect is an old name of --operator-leader-election",
+		"the flag --sync-period is an old name of --operator-sync-period",
+		"the flag --namespace is an old name of --operator-watch-namespace",
+	}
+	if diff := cmp.Diff(want, loaded.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestInvalid(t *testing.T) {
+	for name, c := range map[string]struct {
+		args, env []string
+		want      string
+	}{
+		"OP-38/interval too short":  {args: []string{"--operator-sync-runners-interval=4s"}, want: "operator.syncRunnersInterval: must be from 5s to 5m"},
+		"interval too long":         {args: []string{"--operator-sync-runners-interval=6m"}, want: "operator.syncRunnersInterval"},
+		"empty e-mail":              {env: []string{"GARM_EMAIL="}, want: "garm.email: is required while garm.init is true"},
+		"bad bool":                  {env: []string{"GARM_INIT=yes"}, want: "garm.init (from environment): true or false is expected"},
+		"bad duration":              {env: []string{"OPERATOR_SYNC_PERIOD=5"}, want: "operator.syncPeriod (from environment): a duration"},
+		"no host and port":          {args: []string{"--operator-metrics-bind-address=0"}, want: "operator.metricsBindAddress: must be host:port"},
+		"concurrency":               {args: []string{"--operator-pool-concurrency=0"}, want: "operator.poolConcurrency: must be at least 1"},
+		"verbosity":                 {args: []string{"-v=6"}, want: "operator.logVerbosityLevel: must be from 0 to 5"},
+		"namespace":                 {args: []string{"--operator-watch-namespace=a,B_c"}, want: `operator.watchNamespace: "B_c"`},
+		"half a client certificate": {args: []string{"--garm-client-cert-file=x"}, want: "garm.clientCertFile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, c.args, c.env)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestMissingRequired(t *testing.T) {
+	_, err := operatorconfig.Load(nil, nil, &bytes.Buffer{})
+	for _, key := range []string{"garm.server", "garm.username", "garm.password"} {
+		if err == nil || !strings.Contains(err.Error(), key) {
+			t.Errorf("error %v does not name %s", err, key)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	var usage *operatorconfig.UsageError
+	if _, err := load(t, []string{"--no-such-flag"}, nil); !errors.As(err, &usage) {
+		t.Errorf("an unknown flag gives %v", err)
+	}
+	if _, err := load(t, []string{"extra"}, nil); !errors.As(err, &usage) {
+		t.Errorf("an argument gives %v", err)
+	}
+	if _, err := load(t, []string{"--help"}, nil); !errors.Is(err, pflag.ErrHelp) {
+		t.Errorf("--help gives %v", err)
+	}
+	if _, err := load(t, []string{"--kubeconfig=/tmp/k"}, nil); err != nil {
+		t.Errorf("OP-43: --kubeconfig gives %v", err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	path := writeFile(t, "garm:\n  password: 0123\n  email: # none\noperator:\n  watchNamespace: a, b,a\nother:\n  key: x\n")
+	loaded, err := load(t, []string{"--config=" + path, "--garm-init=false"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := loaded.Config.GARM.Password; got != "0123" {
+		t.Errorf("a numeric password reads back as %q", got)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, loaded.Config.Operator.Namespaces()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"the configuration file has an unknown key other.key, which is ignored"}, loaded.Warnings); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := load(t, []string{"--config=" + path + ".missing"}, nil); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+func TestShowMasksSecrets(t *testing.T) {
+	loaded, err := load(t, []string{"--dry-run"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !loaded.DryRun {
+		t.Error("--dry-run is not seen")
+	}
+	var out bytes.Buffer
+	if err := loaded.Show(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "secret") {
+		t.Errorf("the password is shown:\n%s", out.String())
+	}
+	for _, want := range []string{"password: '********' # flag", "syncPeriod: 5m0s # default"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no line %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add("garm:\n  server: x\n")
+	f.Add("a: &a [*a]\n")
+	f.Fuzz(func(t *testing.T, content string) {
+		path := writeFile(t, content)
+		_, _ = load(t, []string{"--config=" + path}, nil) // must not panic
+	})
+}
