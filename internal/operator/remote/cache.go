@@ -35,7 +35,7 @@ type cache struct {
 type kept interface {
 	name() Kind
 	known() bool
-	size() int
+	degraded() bool
 	plan() *schedule
 	// load lists the kind once and returns what changed.
 	load(ctx context.Context) ([]Notice, int, error)

@@ -3,7 +3,6 @@ package remote
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // get returns the object with an id, whether there is one, and whether the store knows.
@@ -53,26 +52,25 @@ func (s *store[T]) details(id string) (known, current bool) {
 	return true, e.detail.Equal(s.updated(e.obj))
 }
 
-// time returns the object's time, zero if it has none or is not known.
-func (s *store[T]) time(id string) time.Time {
+// degraded says whether any object is ailing.
+func (s *store[T]) degraded() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if e, ok := s.entries[id]; ok {
-		return s.updated(e.obj)
+	if s.ailing == nil {
+		return false
 	}
-	return time.Time{}
+	for _, e := range s.entries {
+		if s.ailing(e.obj) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *store[T]) known() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.synced
-}
-
-func (s *store[T]) size() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.entries)
 }
 
 func (s *store[T]) collect(ids map[string]struct{}) []T {

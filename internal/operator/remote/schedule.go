@@ -12,7 +12,8 @@ const (
 	minDirtyGap = 5 * time.Second
 	// restFactor is how many times its own duration a list has to be apart from the next.
 	restFactor = 20
-	maxBackoff = time.Minute
+	// maxListBackoff is the longest wait after failed lists of a kind.
+	maxListBackoff = time.Minute
 )
 
 // schedule decides when a kind is listed next.
@@ -121,7 +122,7 @@ func (s *schedule) end(now time.Time, err error) {
 	s.ended, s.took = now, now.Sub(s.started)
 	if err != nil {
 		s.failures++
-		s.retry = backoff(s.failures)
+		s.retry = backoff(s.failures, maxListBackoff)
 		s.dirty = true
 		return
 	}
@@ -129,8 +130,31 @@ func (s *schedule) end(now time.Time, err error) {
 	s.jitter = 1 + 0.2*rand.Float64()
 }
 
-// backoff doubles from one second to a minute and is jittered by half, so that clients do not come in step.
-func backoff(failures int) time.Duration {
-	d := min(time.Second<<min(failures-1, 10), maxBackoff)
+// backoff doubles from one second to longest and is jittered by half, so that clients do not come in step.
+func backoff(failures int, longest time.Duration) time.Duration {
+	d := min(time.Second<<min(failures-1, 10), longest)
 	return d/2 + rand.N(d/2+1)
+}
+
+// window allows a number of things in any span of time.
+type window struct {
+	span time.Duration
+	max  int
+
+	mu    sync.Mutex
+	taken []time.Time
+}
+
+// take takes one of what is allowed now, or says how long to wait for it.
+func (w *window) take(now time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.taken) > 0 && now.Sub(w.taken[0]) >= w.span {
+		w.taken = w.taken[1:]
+	}
+	if len(w.taken) >= w.max {
+		return w.taken[0].Add(w.span).Sub(now)
+	}
+	w.taken = append(w.taken, now)
+	return 0
 }

@@ -1,12 +1,14 @@
 package remote
 
 import (
-	"context"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 )
+
+// maxRestRequests is how many requests a minute a session makes when nothing happens and events arrive.
+const maxRestRequests = 8
 
 // Session keeps one GARM server. It is a runnable of a controller-runtime manager that runs on the leader only. Listers,
 // writers and subscriptions may be taken at any time, before Start, too.
@@ -17,6 +19,7 @@ type Session struct {
 	writes *semaphore.Weighted
 	poke   chan struct{}
 	doubt  chan struct{}
+	budget *window
 
 	mu    sync.RWMutex
 	state State
@@ -32,6 +35,7 @@ func New(client Client, opts Options) *Session {
 		writes: semaphore.NewWeighted(int64(opts.WritesInFlight)),
 		poke:   make(chan struct{}, 1),
 		doubt:  make(chan struct{}, 1),
+		budget: &window{span: time.Minute, max: maxRestRequests},
 		state:  State{Phase: PhaseConnecting, Identity: Identity{Server: opts.Server}, Since: time.Now()},
 	}
 }
@@ -63,18 +67,4 @@ func (s *Session) Poke() {
 	case s.poke <- struct{}{}:
 	default:
 	}
-}
-
-// suspect is told of a failed call; one that raises doubts about the server makes the session look.
-func (s *Session) suspect(error) {
-	select {
-	case s.doubt <- struct{}{}:
-	default:
-	}
-}
-
-// Start runs the session until ctx ends. It never fails: a server that is down is a state.
-func (s *Session) Start(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
 }

@@ -22,6 +22,8 @@ type traits[T any] struct {
 	detailed func(T) bool
 	// clone makes a copy that shares nothing that can be written to.
 	clone func(T) T
+	// ailing says that an object is in a state that passes without an event. Nil means never.
+	ailing func(T) bool
 	// final says that an id is never used again, so that a deletion can be believed out of order.
 	final bool
 	// ties says that objects change without a new time, so that of two with equal times the later one is taken.

@@ -107,11 +107,12 @@ func repositoryTraits() traits[garm.Repository] {
 		kind: KindRepository, id: func(r garm.Repository) string { return r.ID },
 		natural: func(r garm.Repository) string { return entityKey(r.Endpoint.Name, r.Owner+"/"+r.Name) },
 		parent:  none[garm.Repository], updated: func(r garm.Repository) time.Time { return r.UpdatedAt },
-		normal:   func(e *garm.Repository) { normalEntity(&e.Entity) },
+		normal: func(e *garm.Repository) { normalEntity(&e.Entity) },
 		keep: func(old garm.Repository, fresh *garm.Repository, from origin) {
 			keepEntity(old.Entity, &fresh.Entity, from)
 		},
 		detailed: always[garm.Repository],
+		ailing:   func(e garm.Repository) bool { return !e.PoolManagerStatus.Running },
 		clone: func(r garm.Repository) garm.Repository {
 			r.Entity = cloneEntity(r.Entity)
 			return r
@@ -125,11 +126,12 @@ func organizationTraits() traits[garm.Organization] {
 		kind: KindOrganization, id: func(o garm.Organization) string { return o.ID },
 		natural: func(o garm.Organization) string { return entityKey(o.Endpoint.Name, o.Name) },
 		parent:  none[garm.Organization], updated: func(o garm.Organization) time.Time { return o.UpdatedAt },
-		normal:   func(e *garm.Organization) { normalEntity(&e.Entity) },
+		normal: func(e *garm.Organization) { normalEntity(&e.Entity) },
 		keep: func(old garm.Organization, fresh *garm.Organization, from origin) {
 			keepEntity(old.Entity, &fresh.Entity, from)
 		},
 		detailed: always[garm.Organization],
+		ailing:   func(e garm.Organization) bool { return !e.PoolManagerStatus.Running },
 		clone: func(o garm.Organization) garm.Organization {
 			o.Entity = cloneEntity(o.Entity)
 			return o
@@ -143,11 +145,12 @@ func enterpriseTraits() traits[garm.Enterprise] {
 		kind: KindEnterprise, id: func(e garm.Enterprise) string { return e.ID },
 		natural: func(e garm.Enterprise) string { return entityKey(e.Endpoint.Name, e.Name) },
 		parent:  none[garm.Enterprise], updated: func(e garm.Enterprise) time.Time { return e.UpdatedAt },
-		normal:   func(e *garm.Enterprise) { normalEntity(&e.Entity) },
+		normal: func(e *garm.Enterprise) { normalEntity(&e.Entity) },
 		keep: func(old garm.Enterprise, fresh *garm.Enterprise, from origin) {
 			keepEntity(old.Entity, &fresh.Entity, from)
 		},
 		detailed: always[garm.Enterprise],
+		ailing:   func(e garm.Enterprise) bool { return !e.PoolManagerStatus.Running },
 		clone: func(e garm.Enterprise) garm.Enterprise {
 			e.Entity = cloneEntity(e.Entity)
 			return e
