@@ -1,0 +1,71 @@
+package githubsim_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-github/v88/github"
+
+	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
+)
+
+func start(t *testing.T, opt githubsim.Options) *githubsim.Server {
+	t.Helper()
+	s := githubsim.New(opt)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func client(t *testing.T, s *githubsim.Server, token string) *github.Client {
+	t.Helper()
+	c, err := github.NewClient(github.WithAuthToken(token), github.WithEnterpriseURLs(s.URL(), s.URL()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func waitFor(t *testing.T, s *githubsim.Server, what string, condition func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := s.WaitFor(ctx, condition); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func status(r *github.Response) int {
+	if r == nil {
+		return 0
+	}
+	return r.StatusCode
+}
+
+// control calls the control API and decodes the answer into dst.
+func control(t *testing.T, s *githubsim.Server, method, path, body string, want int, dst any) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, bytes.NewBufferString(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != want {
+		t.Fatalf("%s %s: status %d, want %d", method, path, response.StatusCode, want)
+	}
+	if dst != nil {
+		if err := json.NewDecoder(response.Body).Decode(dst); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
