@@ -1,0 +1,89 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// guardScript waits for the end of its standard input, which comes when the process that started it lets go of the pipe or
+// dies of whatever cause, SIGKILL and a test's timeout included. Then it kills what the wrappers recorded and removes the
+// directory.
+const guardScript = `
+cat >/dev/null
+for file in "$1"/*.pid; do
+	[ -e "$file" ] || continue
+	kill -KILL "$(cat "$file")" 2>/dev/null
+done
+rm -rf "$1" || { sleep 1; rm -rf "$1"; }
+`
+
+// wrapperScript records its process id and becomes the program; the id stays the same.
+const wrapperScript = `#!/bin/sh
+echo $$ >%s
+exec %s "$@"
+`
+
+// guard makes sure that no process and no file outlives this process. envtest puts its children into process groups of their
+// own and tells nobody their ids, so a parent that is killed would leave them running.
+type guard struct {
+	dir   string
+	pipe  io.WriteCloser
+	shell *exec.Cmd
+}
+
+func newGuard(dir string) (*guard, error) {
+	shell := exec.Command("/bin/sh", "-c", guardScript, "controlplane-guard", dir)
+	// A Ctrl-C at the terminal reaches the whole process group; the guard has to outlive it.
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	pipe, err := shell.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("open the pipe of the control plane's guard: %w", err)
+	}
+	if err := shell.Start(); err != nil {
+		return nil, fmt.Errorf("start the control plane's guard: %w", err)
+	}
+	return &guard{dir: dir, pipe: pipe, shell: shell}, nil
+}
+
+// wrap returns the path of a script to run in place of the program.
+func (g *guard) wrap(program string) (string, error) {
+	name := filepath.Base(program)
+	script := fmt.Sprintf(wrapperScript, quote(filepath.Join(g.dir, name+".pid")), quote(program))
+	path := filepath.Join(g.dir, name+".sh")
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		return "", fmt.Errorf("write the script that runs %s: %w", name, err)
+	}
+	return path, nil
+}
+
+// forget drops the recorded process ids once the processes are known to be gone: the system may give the ids to others.
+func (g *guard) forget() error {
+	files, err := filepath.Glob(filepath.Join(g.dir, "*.pid"))
+	if err != nil {
+		return fmt.Errorf("find the process ids of the control plane: %w", err)
+	}
+	var failed error
+	for _, file := range files {
+		failed = errors.Join(failed, os.Remove(file))
+	}
+	return failed
+}
+
+// release lets the guard do its work, which is little after an orderly stop, and waits for it.
+func (g *guard) release() error {
+	err := errors.Join(g.pipe.Close(), g.shell.Wait())
+	if err != nil {
+		return fmt.Errorf("clean up after the control plane: %w", err)
+	}
+	return nil
+}
+
+func quote(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
