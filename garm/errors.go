@@ -25,7 +25,7 @@ type ErrorKind int
 const (
 	// KindUnknown is an answer that fits no other kind.
 	KindUnknown ErrorKind = iota
-	// KindNotFound: 404 from a route that exists.
+	// KindNotFound: 404 in GARM's own words from a route that exists.
 	KindNotFound
 	// KindInvalid: 400 and 422; the same request will fail again.
 	KindInvalid
@@ -39,6 +39,9 @@ const (
 	KindURLsRequired
 	// KindRateLimited: 429; Error.RetryAfter says how long to wait.
 	KindRateLimited
+	// KindNoRoute: 404 and 405 from a path that the server does not know, such as one of a later release. It says nothing
+	// about any object.
+	KindNoRoute
 	// KindUnavailable: 5xx.
 	KindUnavailable
 	// KindTransport: no answer, such as a refused or broken connection.
@@ -52,7 +55,7 @@ const (
 var kindNames = map[ErrorKind]string{
 	KindUnknown: "unknown", KindNotFound: "not found", KindInvalid: "invalid", KindConflict: "conflict",
 	KindUnauthorized: "unauthorized", KindInitRequired: "init required", KindURLsRequired: "urls required",
-	KindRateLimited: "rate limited", KindUnavailable: "unavailable", KindTransport: "transport", KindTimeout: "timeout",
+	KindRateLimited: "rate limited", KindNoRoute: "no such route", KindUnavailable: "unavailable", KindTransport: "transport", KindTimeout: "timeout",
 	KindUndecodable: "undecodable",
 }
 
