@@ -79,3 +79,15 @@ type UpdateEntityParams struct {
 	PoolBalancerType string `json:"pool_balancer_type,omitempty"`
 	AgentMode        *bool  `json:"agent_mode,omitempty"`
 }
+
+// String keeps the secret out of logs and error texts.
+func (CreateEntityParams) String() string { return "[redacted]" }
+
+// GoString keeps the secret out of logs and error texts.
+func (CreateEntityParams) GoString() string { return "[redacted]" }
+
+// String keeps the secret out of logs and error texts.
+func (UpdateEntityParams) String() string { return "[redacted]" }
+
+// GoString keeps the secret out of logs and error texts.
+func (UpdateEntityParams) GoString() string { return "[redacted]" }

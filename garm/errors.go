@@ -74,7 +74,10 @@ func KindOf(err error) ErrorKind {
 func IsNotFound(err error) bool { return KindOf(err) == KindNotFound }
 
 // OutcomeUnknown says whether the call that failed with err may nevertheless have been carried out.
-func OutcomeUnknown(err error) bool { return err != nil && KindOf(err) >= KindUnavailable }
+func OutcomeUnknown(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind >= KindUnavailable && !e.NotSent
+}
 
 // Error is a failed call to a GARM server. Its text holds no secret.
 type Error struct {
@@ -88,6 +91,8 @@ type Error struct {
 	Details string
 	// RetryAfterSeconds is the server's wish on KindRateLimited and 503; 0 if it has none.
 	RetryAfterSeconds int
+	// NotSent says that the call certainly did not reach the server: the connection or the login before it failed.
+	NotSent bool
 	// Err is the cause, if there was no answer.
 	Err error
 }

@@ -32,3 +32,21 @@ type LoginParams struct {
 type Token struct {
 	Token string `json:"token"`
 }
+
+// String keeps the secret out of logs and error texts.
+func (NewUserParams) String() string { return "[redacted]" }
+
+// GoString keeps the secret out of logs and error texts.
+func (NewUserParams) GoString() string { return "[redacted]" }
+
+// String keeps the secret out of logs and error texts.
+func (LoginParams) String() string { return "[redacted]" }
+
+// GoString keeps the secret out of logs and error texts.
+func (LoginParams) GoString() string { return "[redacted]" }
+
+// String keeps the secret out of logs and error texts.
+func (Token) String() string { return "[redacted]" }
+
+// GoString keeps the secret out of logs and error texts.
+func (Token) GoString() string { return "[redacted]" }

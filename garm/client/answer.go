@@ -121,7 +121,9 @@ func transportError(op string, err error) *garm.Error {
 	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &timeout) && timeout.Timeout()) {
 		kind = garm.KindTimeout
 	}
-	return &garm.Error{Kind: kind, Op: op, Err: err}
+	var dial *net.OpError
+	notSent := errors.As(err, &dial) && dial.Op == "dial"
+	return &garm.Error{Kind: kind, Op: op, NotSent: notSent, Err: err}
 }
 
 // redact takes secrets out of a text and bounds its length.

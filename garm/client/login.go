@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -41,6 +42,22 @@ func (c *Client) signIn(ctx context.Context, password string) (token, error) {
 		}
 	}
 	return c.tryLogin(ctx, password)
+}
+
+// loginError makes a failed login the error of the call that needed it: what the server says of the login must not be
+// taken for its word on the object of the call.
+func loginError(err error) error {
+	var e *garm.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	of := *e
+	of.NotSent = true
+	switch of.Kind {
+	case garm.KindNotFound, garm.KindNoRoute, garm.KindInvalid, garm.KindConflict:
+		of.Kind = garm.KindUnauthorized
+	}
+	return &of
 }
 
 func (c *Client) tryLogin(ctx context.Context, password string) (token, error) {

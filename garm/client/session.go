@@ -42,7 +42,7 @@ func (c *Client) authenticated(ctx context.Context, op string, send func(token s
 		return err
 	}
 	err = send(value)
-	if !isUnauthenticated(err) {
+	if !c.wantsLogin(err) {
 		return err
 	}
 	c.config.Metrics.Error("client.Unauthenticated")
@@ -54,13 +54,19 @@ func (c *Client) authenticated(ctx context.Context, op string, send func(token s
 		return err
 	}
 	err = send(renewed)
-	if isUnauthenticated(err) {
+	if c.wantsLogin(err) {
 		c.config.Metrics.Error("client.Unauthenticated")
 		c.session.doubt(renewed)
 	} else {
 		c.session.trust()
 	}
 	return err
+}
+
+// wantsLogin says whether a new login may help against err. A server that lost its database says that it is not set up,
+// whatever the token.
+func (c *Client) wantsLogin(err error) bool {
+	return isUnauthenticated(err) || (c.config.Init && garm.KindOf(err) == garm.KindInitRequired)
 }
 
 func isUnauthenticated(err error) bool {
@@ -81,7 +87,9 @@ func (c *Client) login(ctx context.Context, op, rejected string) (string, error)
 	})
 	select {
 	case <-ctx.Done():
-		return "", transportError(op, ctx.Err())
+		err := transportError(op, ctx.Err())
+		err.NotSent = true
+		return "", err
 	case result := <-done:
 		value, ok := c.session.latest(rejected, time.Now())
 		if result.Err == nil && ok {
@@ -105,13 +113,14 @@ func (c *Client) renew(ctx context.Context, rejected string) error {
 	}
 	password, err := c.config.Password(ctx)
 	if err != nil {
-		return &garm.Error{Kind: garm.KindUnauthorized, Op: opLogin, Err: fmt.Errorf("read the password: %w", err)}
+		return &garm.Error{Kind: garm.KindUnauthorized, Op: opLogin, NotSent: true, Err: fmt.Errorf("read the password: %w", err)}
 	}
 	if err := c.session.gate(password, time.Now()); err != nil {
 		return err
 	}
 	fresh, err := c.signIn(ctx, password)
 	if err != nil {
+		err = loginError(err)
 		c.session.fail(err, password, time.Now())
 		return err
 	}
@@ -165,13 +174,16 @@ func (s *session) gate(password string, now time.Time) error {
 // fail remembers a refused login. A server that could not be asked has refused nothing.
 func (s *session) fail(err error, password string, now time.Time) {
 	var e *garm.Error
-	if !errors.As(err, &e) || garm.OutcomeUnknown(err) {
+	if !errors.As(err, &e) || e.Kind >= garm.KindUnavailable {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused, s.password = e, password
 	s.step(now)
+	if asked := now.Add(time.Duration(e.RetryAfterSeconds) * time.Second); asked.After(s.retryAt) {
+		s.retryAt = asked
+	}
 }
 
 // doubt remembers that a server refuses what it has just given out.

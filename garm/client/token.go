@@ -8,8 +8,15 @@ import (
 	"time"
 )
 
-// maxRenewal is the longest time before its end that a token is renewed.
-const maxRenewal = 5 * time.Minute
+const (
+	// maxRenewal is the longest time before its end that a token is renewed.
+	maxRenewal = 5 * time.Minute
+	// minRenewable is the life of a token that is worth renewing before its end. Ends are in whole seconds, so that
+	// tokens of a few seconds would be renewed much too often.
+	minRenewable = 30 * time.Second
+	// clockNoise is how far clocks may differ before they are taken to be set wrong. A Date header is in whole seconds.
+	clockNoise = 2 * time.Second
+)
 
 // token is what a login gave. The zero value is no token.
 type token struct {
@@ -18,8 +25,8 @@ type token struct {
 	renewAt, endsAt time.Time
 }
 
-// newToken reads when a token ends, by the clock of this machine: now plus the span from the server's clock, which is
-// the Date header, to the exp claim. The signature is not checked, since only the server has the key.
+// newToken reads when a token ends, by the clock of this machine: if that and the server's, which is the Date header,
+// differ, the exp claim is moved by the difference. The signature is not checked, since only the server has the key.
 func newToken(value string, header http.Header, now time.Time) token {
 	t := token{value: value}
 	exp, ok := expiry(value)
@@ -27,7 +34,7 @@ func newToken(value string, header http.Header, now time.Time) token {
 		return t
 	}
 	life := exp.Sub(now)
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+	if date, err := http.ParseTime(header.Get("Date")); err == nil && now.Sub(date).Abs() > clockNoise {
 		life = exp.Sub(date)
 	}
 	// A token that looks as if it had ended at once says more of the clocks than of the token.
@@ -35,7 +42,10 @@ func newToken(value string, header http.Header, now time.Time) token {
 		return t
 	}
 	t.endsAt = now.Add(life)
-	t.renewAt = t.endsAt.Add(-min(life/10, maxRenewal))
+	t.renewAt = t.endsAt
+	if life >= minRenewable {
+		t.renewAt = t.endsAt.Add(-min(life/10, maxRenewal))
+	}
 	return t
 }
 
