@@ -1,0 +1,184 @@
+package api_test
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/garm-operator/garm-operator/config/crd"
+)
+
+// contract is what programs and people rely on in a definition. A field is "name type", with an exclamation mark when the
+// schema requires it.
+type contract struct {
+	kind, plural, shortName string
+	subresources            string
+	spec, status            string
+}
+
+const (
+	entitySpec   = "credentialsRef object! name string poolBalancerType string webhookSecretRef object!"
+	entityStatus = "conditions array controllerId string endpoint string id string! observedGeneration integer"
+)
+
+var contracts = []contract{
+	{"Enterprise", "enterprises", "ent", "status", entitySpec, entityStatus},
+	{"Organization", "organizations", "org", "status", entitySpec, entityStatus},
+	{
+		"Repository", "repositories", "repo", "status",
+		"credentialsRef object! name string owner string! poolBalancerType string webhookSecretRef object!", entityStatus,
+	},
+	{
+		"Pool", "pools", "", "status scale",
+		"enabled boolean! extraSpecs string flavor string! githubRunnerGroup string githubScopeRef object! imageName string! " +
+			"maxRunners integer! minIdleRunners integer! osArch string! osType string! providerName string! " +
+			"runnerBootstrapTimeout integer! runnerPrefix string tags array!",
+		"conditions array controllerId string id string! longRunningIdleRunners integer! observedGeneration integer " +
+			"selector string! tags array",
+	},
+	{"Image", "images", "", "", "tag string", ""},
+	{
+		"Runner", "runners", "run", "status", "",
+		"addresses array agentId integer! conditions array controllerId string githubRunnerGroup string! id string " +
+			"instanceStatus string name string observedGeneration integer osArch string osName string osType string osVersion string " +
+			"poolId string providerFault string providerId string status string",
+	},
+	{
+		"GarmServerConfig", "garmserverconfigs", "", "status",
+		"callbackUrl string metadataUrl string webhookUrl string",
+		"callbackUrl string conditions array controllerId string controllerWebhookUrl string hostname string metadataUrl string " +
+			"minimumJobAgeBackoff integer observedGeneration integer version string webhookUrl string",
+	},
+	{
+		"GitHubEndpoint", "githubendpoints", "", "status",
+		"apiBaseUrl string baseUrl string caCertBundleSecretRef object description string uploadBaseUrl string",
+		"conditions array observedGeneration integer",
+	},
+	{
+		"GitHubCredential", "githubcredentials", "", "status",
+		"appId integer authType string! description string! endpointRef object! installationId integer secretRef object",
+		"apiBaseUrl string! baseUrl string! conditions array controllerId string enterprises array id integer! " +
+			"observedGeneration integer organizations array repositories array uploadBaseUrl string!",
+	},
+}
+
+func definitions(t testing.TB) map[string]apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	files, err := fs.Glob(crd.Bases, "bases/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions := map[string]apiextensionsv1.CustomResourceDefinition{}
+	for _, file := range files {
+		content, err := fs.ReadFile(crd.Bases, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var definition apiextensionsv1.CustomResourceDefinition
+		if err := yaml.UnmarshalStrict(content, &definition); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		definitions[definition.Spec.Names.Kind] = definition
+	}
+	return definitions
+}
+
+func TestContract(t *testing.T) {
+	found := definitions(t)
+	if len(found) != len(contracts) {
+		t.Errorf("%d definitions, want %d", len(found), len(contracts))
+	}
+	for _, want := range contracts {
+		t.Run(want.kind, func(t *testing.T) {
+			definition := found[want.kind]
+			names := definition.Spec.Names
+			if len(definition.Spec.Versions) == 0 {
+				t.Fatal("no version")
+			}
+			version := definition.Spec.Versions[0]
+			schema := version.Schema.OpenAPIV3Schema
+			got := contract{
+				names.Kind, names.Plural, strings.Join(names.ShortNames, " "), subresources(version.Subresources),
+				fieldsOf(schema.Properties["spec"]), fieldsOf(schema.Properties["status"]),
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(contract{})); diff != "" {
+				t.Error(diff)
+			}
+			if version.Name != "v1beta1" || !version.Served || !version.Storage || definition.Spec.Scope != apiextensionsv1.NamespaceScoped {
+				t.Errorf("%s served %t stored %t %s", version.Name, version.Served, version.Storage, definition.Spec.Scope)
+			}
+			if !slices.Equal(names.Categories, []string{"garm"}) || names.ListKind != want.kind+"List" || names.Singular != strings.ToLower(want.kind) {
+				t.Errorf("names are %+v", names)
+			}
+			if len(schema.Required) > 0 {
+				t.Errorf("the top level requires %v, and stored objects may lack it", schema.Required)
+			}
+		})
+	}
+}
+
+func subresources(of *apiextensionsv1.CustomResourceSubresources) string {
+	var names []string
+	if of != nil && of.Status != nil {
+		names = append(names, "status")
+	}
+	if of != nil && of.Scale != nil {
+		names = append(names, "scale")
+	}
+	return strings.Join(names, " ")
+}
+
+func fieldsOf(schema apiextensionsv1.JSONSchemaProps) string {
+	var fields []string
+	for name, property := range schema.Properties {
+		field := name + " " + property.Type
+		if slices.Contains(schema.Required, name) {
+			field += "!"
+		}
+		fields = append(fields, field)
+	}
+	slices.Sort(fields)
+	return strings.Join(fields, " ")
+}
+
+func TestPoolScalePaths(t *testing.T) {
+	scale := definitions(t)["Pool"].Spec.Versions[0].Subresources.Scale
+	selector := ".status.selector"
+	want := &apiextensionsv1.CustomResourceSubresourceScale{
+		SpecReplicasPath: ".spec.minIdleRunners", StatusReplicasPath: ".status.longRunningIdleRunners", LabelSelectorPath: &selector,
+	}
+	if diff := cmp.Diff(want, scale); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestEveryFieldIsExplained keeps kubectl explain useful.
+func TestEveryFieldIsExplained(t *testing.T) {
+	for kind, definition := range definitions(t) {
+		schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+		for _, path := range unexplained(*schema, kind) {
+			t.Errorf("%s has no description", path)
+		}
+	}
+}
+
+func unexplained(schema apiextensionsv1.JSONSchemaProps, path string) []string {
+	var paths []string
+	if schema.Items != nil && schema.Items.Schema != nil {
+		paths = append(paths, unexplained(*schema.Items.Schema, path)...)
+	}
+	for name, property := range schema.Properties {
+		field := fmt.Sprintf("%s.%s", path, name)
+		if property.Description == "" && name != "metadata" {
+			paths = append(paths, field)
+		}
+		paths = append(paths, unexplained(property, field)...)
+	}
+	return paths
+}

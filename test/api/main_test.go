@@ -1,0 +1,103 @@
+// Package api_test proves the custom resources against a real API server without webhooks: what their definitions promise,
+// accept and refuse.
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/config/crd"
+	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+)
+
+// deadline bounds every wait for the API server.
+const deadline = 30 * time.Second
+
+// server is the one control plane of this package, nil when its programs are missing.
+var server *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if os.Getenv(controlplane.AssetsVariable) == "" {
+		return m.Run()
+	}
+	plane, err := controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	server = plane
+	code := m.Run()
+	if err := plane.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// cluster is what a test needs of the API server: clients, and a namespace of its own.
+type cluster struct {
+	client.WithWatch
+	config    *rest.Config
+	namespace string
+}
+
+func connect(t *testing.T) *cluster {
+	t.Helper()
+	// Read within the test, so that go test does not answer from its cache when the variable changes.
+	if os.Getenv(controlplane.AssetsVariable) == "" {
+		t.Skipf("%s is not set; make test sets it", controlplane.AssetsVariable)
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := server.Config()
+	config.WarningHandler = rest.NoWarnings{}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "api-"}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("create a namespace: %v", err)
+	}
+	return &cluster{WithWatch: c, config: config, namespace: namespace.Name}
+}
+
+// eventually repeats check until it returns nil, and fails the test with its last error at the deadline.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not within %s: %v", deadline, err)
+		case <-tick.C:
+		}
+	}
+}
