@@ -38,7 +38,7 @@ type guard struct {
 }
 
 func newGuard(dir string) (*guard, error) {
-	shell := exec.Command("/bin/sh", "-c", guardScript, "controlplane-guard", dir)
+	shell := exec.Command("/bin/sh", "-c", guardScript, "controlplane-guard", dir) //nolint:noctx // it outlives every context
 	// A Ctrl-C at the terminal reaches the whole process group; the guard has to outlive it.
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := shell.StdinPipe()
