@@ -177,4 +177,3 @@ func TestPoolManagerIsSeenWithoutEvents(t *testing.T) {
 		})
 	})
 }
-

@@ -43,11 +43,7 @@ func (s *Session) follow(ctx context.Context, view *View, subscribed chan struct
 		opened := time.Now()
 		stream, err := s.client.Events(ctx, eventFilter())
 		if err == nil {
-			s.setEvents(view, true)
-			attempted()
-			err = s.consume(ctx, view, stream)
-			_ = stream.Close()
-			s.setEvents(view, false)
+			err = s.listen(ctx, view, stream, attempted)
 		}
 		attempted()
 		if ctx.Err() != nil {
@@ -61,6 +57,24 @@ func (s *Session) follow(ctx context.Context, view *View, subscribed chan struct
 		s.Poke()
 		wait(ctx, backoff(failures, maxStreamBackoff), nil)
 	}
+}
+
+// listen applies the events of a stream until it ends. Lists may start once the server has taken in the filter: what
+// happens from then on is told.
+func (s *Session) listen(ctx context.Context, view *View, stream EventStream, attempted func()) error {
+	ended := make(chan error, 1)
+	go func() { ended <- s.consume(ctx, view, stream) }()
+	if p, ok := stream.(interface{ Ping(context.Context) error }); ok {
+		patient, cancel := context.WithTimeout(ctx, subscribePatience)
+		_ = p.Ping(patient)
+		cancel()
+	}
+	s.setEvents(view, true)
+	attempted()
+	err := <-ended
+	_ = stream.Close()
+	s.setEvents(view, false)
+	return err
 }
 
 // setEvents says whether events arrive. When they begin to, everything is listed once more: what happened before was
