@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -67,8 +68,8 @@ const (
 )
 
 // ConfigFromEnv reads a configuration. The instance token comes from the file that INSTANCE_TOKEN_FILE names, or from
-// stdin where that is "-". run is the command of the runner; without it the GitHub runner's own is used. The words of
-// RUNNER_CONFIGURE_COMMAND are separated by blanks. Errors name the variable.
+// stdin where that is "-". run is the command of the runner; without it the GitHub runner's own is used.
+// RUNNER_CONFIGURE_COMMAND is a JSON list of strings, or words separated by blanks. Errors name the variable.
 func ConfigFromEnv(getenv func(string) string, stdin io.Reader, run []string) (Config, error) {
 	or := func(name, without string) string {
 		if value := getenv(name); value != "" {
@@ -79,7 +80,7 @@ func ConfigFromEnv(getenv func(string) string, stdin io.Reader, run []string) (C
 	c := Config{
 		MetadataURL: getenv(EnvMetadataURL), CallbackURL: getenv(EnvCallbackURL), URL: getenv(EnvURL), Name: getenv(EnvName),
 		Group: getenv(EnvGroup), Dir: or(EnvDir, "."), ReadyLine: or(EnvReadyLine, DefaultReadyLine), ReadyTimeout: DefaultReadyTimeout,
-		Configure: strings.Fields(or(EnvConfigure, "./config.sh")), Run: run, CACertFile: getenv(EnvCACertFile),
+		Run: run, CACertFile: getenv(EnvCACertFile),
 	}
 	if len(c.Run) == 0 {
 		c.Run = []string{"./run.sh"}
@@ -97,6 +98,9 @@ func ConfigFromEnv(getenv func(string) string, stdin io.Reader, run []string) (C
 		if c.ReadyTimeout, err = time.ParseDuration(text); err != nil || c.ReadyTimeout <= 0 {
 			fault(EnvReadyTimeout, errors.New("give a positive duration such as 2m"))
 		}
+	}
+	if c.Configure, err = parseCommand(or(EnvConfigure, "./config.sh")); err != nil {
+		fault(EnvConfigure, err)
 	}
 	for name, value := range map[string]string{EnvMetadataURL: c.MetadataURL, EnvCallbackURL: c.CallbackURL} {
 		if err := checkURL(value); err != nil {
@@ -118,6 +122,20 @@ func ConfigFromEnv(getenv func(string) string, stdin io.Reader, run []string) (C
 		return Config{}, errors.Join(faults...)
 	}
 	return c, nil
+}
+
+func parseCommand(text string) ([]string, error) {
+	words := strings.Fields(text)
+	if strings.HasPrefix(text, "[") {
+		words = nil
+		if err := json.Unmarshal([]byte(text), &words); err != nil {
+			return nil, errors.New("give a JSON list of strings, or words separated by blanks")
+		}
+	}
+	if len(words) == 0 || words[0] == "" {
+		return nil, errors.New("names no program")
+	}
+	return words, nil
 }
 
 func checkURL(text string) error {

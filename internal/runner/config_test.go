@@ -20,7 +20,7 @@ func TestConfigFromEnv(t *testing.T) {
 	env := map[string]string{
 		"METADATA_URL": "http://garm.test/api/v1/metadata", "CALLBACK_URL": "http://garm.test/api/v1/callbacks", "INSTANCE_TOKEN_FILE": file,
 		"RUNNER_URL": "http://github.test/octo-org", "RUNNER_NAME": "one", "RUNNER_LABELS": "a,b", "RUNNER_READY_TIMEOUT": "5s",
-		"RUNNER_CONFIGURE_COMMAND": "agent configure",
+		"RUNNER_CONFIGURE_COMMAND": `["/with blank/agent", "configure"]`,
 	}
 	getenv := func(name string) string { return env[name] }
 	got, err := runner.ConfigFromEnv(getenv, nil, nil)
@@ -29,7 +29,7 @@ func TestConfigFromEnv(t *testing.T) {
 	}
 	want := runner.Config{
 		MetadataURL: "http://garm.test/api/v1/metadata", CallbackURL: "http://garm.test/api/v1/callbacks", Token: "from-file",
-		URL: "http://github.test/octo-org", Name: "one", Labels: []string{"a", "b"}, Dir: ".", Configure: []string{"agent", "configure"},
+		URL: "http://github.test/octo-org", Name: "one", Labels: []string{"a", "b"}, Dir: ".", Configure: []string{"/with blank/agent", "configure"},
 		Run: []string{"./run.sh"}, ReadyLine: "Listening for Jobs", ReadyTimeout: 5 * time.Second,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -50,6 +50,7 @@ func TestBadConfigNamesTheVariable(t *testing.T) {
 	for name, value := range map[string]string{
 		"METADATA_URL": "", "CALLBACK_URL": "garm.test/c", "INSTANCE_TOKEN_FILE": "/does/not/exist", "RUNNER_URL": "", "RUNNER_NAME": "",
 		"JIT_CONFIG_ENABLED": "perhaps", "RUNNER_READY_TIMEOUT": "-1s",
+		"RUNNER_CONFIGURE_COMMAND": `["a"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(asked string) string {

@@ -29,7 +29,7 @@ type Bootstrap struct {
 	out    io.Writer
 }
 
-// New makes a Bootstrap. out gets what the runner prints.
+// New makes a Bootstrap. out gets what the runner prints; it has to bear concurrent writes.
 func New(c Config, out io.Writer, log *slog.Logger) (*Bootstrap, error) {
 	s, err := newServer(c)
 	if err != nil {

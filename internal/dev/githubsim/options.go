@@ -9,6 +9,8 @@ import (
 
 // Options configure a Server. The zero value is a GitHub that accepts every token and has room for tests.
 type Options struct {
+	// Listen is the address of Start. Default "127.0.0.1:0", a free port.
+	Listen string
 	// Tokens are the personal access tokens that are accepted. Nil accepts every token.
 	Tokens map[string]Token
 	// Apps are the registered GitHub Apps.
@@ -58,6 +60,9 @@ type App struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
 	if o.RateLimit == 0 {
 		o.RateLimit = 5000
 	}

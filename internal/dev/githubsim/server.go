@@ -61,9 +61,9 @@ func New(opt Options) *Server {
 	return s
 }
 
-// Start listens on a free port of the loopback address and serves until Close.
+// Start listens and serves until Close.
 func (s *Server) Start() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", s.opt.Listen)
 	if err != nil {
 		return fmt.Errorf("starting the GitHub simulator: %w", err)
 	}
