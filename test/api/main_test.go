@@ -4,8 +4,8 @@ package api_test
 
 import (
 	"context"
-	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,29 +25,24 @@ import (
 // deadline bounds every wait for the API server.
 const deadline = 30 * time.Second
 
-// server is the one control plane of this package, nil when its programs are missing.
+// start starts the one control plane of this package when a test first needs it.
+var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
+	plane, err := controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases})
+	server = plane
+	return plane, err
+})
+
+// server is what start has started, nil before.
 var server *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if os.Getenv(controlplane.AssetsVariable) == "" {
-		return m.Run()
+	m.Run()
+	if server == nil {
+		return
 	}
-	plane, err := controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	if err := server.Stop(); err != nil {
+		panic(err)
 	}
-	server = plane
-	code := m.Run()
-	if err := plane.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
 }
 
 // cluster is what a test needs of the API server: clients, and a namespace of its own.
@@ -69,7 +64,11 @@ func connect(t *testing.T) *cluster {
 			t.Fatal(err)
 		}
 	}
-	config := server.Config()
+	plane, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := plane.Config()
 	config.WarningHandler = rest.NoWarnings{}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {

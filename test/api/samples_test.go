@@ -5,45 +5,79 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// samples are manifests that users have; they come with a full working directory, not with a clone.
-const samples = "../../../shared/samples/v1beta1"
+// sampleRoots hold manifests: those that the project ships, and those that users have, which come with a full working
+// directory and not with a clone.
+var sampleRoots = []string{"../../config/samples", "../../../shared/samples/v1beta1"}
 
-// TestSamplesApply applies manifests that users have, as they are and with strict checking of field names.
+// TestSamplesApply applies every manifest as it is, with strict checking of field names.
 func TestSamplesApply(t *testing.T) {
 	c := connect(t)
-	files, err := filepath.Glob(filepath.Join(samples, "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Skipf("no manifests in %s", samples)
-	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "garm-operator-system"}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
 	strict := client.WithFieldValidation(c, metav1.FieldValidationStrict)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			for _, object := range documents(t, file) {
-				config := client.ApplyConfigurationFromUnstructured(object)
-				if err := strict.Apply(t.Context(), config, client.FieldOwner("kubectl")); err != nil {
-					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+	for _, root := range sampleRoots {
+		files := manifests(t, root)
+		if len(files) == 0 {
+			t.Logf("no manifests in %s", root)
+		}
+		for _, file := range files {
+			t.Run("OP-10 "+file, func(t *testing.T) {
+				for _, object := range documents(t, file) {
+					c.ensureNamespace(t, object)
+					config := client.ApplyConfigurationFromUnstructured(object)
+					if err := strict.Apply(t.Context(), config, client.FieldOwner("kubectl")); err != nil {
+						t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
+}
+
+// ensureNamespace makes the object's namespace, and gives it the test's where it names none.
+func (c *cluster) ensureNamespace(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	if object.GroupVersionKind().Group == "" && object.GetKind() == "Namespace" {
+		return
+	}
+	if object.GetNamespace() == "" {
+		object.SetNamespace(c.namespace)
+		return
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: object.GetNamespace()}}
+	if err := c.Create(t.Context(), namespace); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+}
+
+// manifests returns the YAML files below root but for kustomizations, which are no objects of a cluster.
+func manifests(t *testing.T, root string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if filepath.Ext(path) == ".yaml" && filepath.Base(path) != "kustomization.yaml" {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return files
 }
 
 func documents(t *testing.T, file string) []*unstructured.Unstructured {
