@@ -1,4 +1,4 @@
-# Everything here works from a fresh clone with nothing but Go: tools are pinned in tools/go.mod, the control plane in
+# Everything here works from a fresh clone with nothing but Go, git and bash: tools are pinned in tools/go.mod, the control plane in
 # tools/controlplane/go.mod, and both are built from their modules on first use.
 
 SHELL := /bin/bash
