@@ -68,7 +68,7 @@ var contracts = []contract{
 	},
 }
 
-func definitions(t testing.TB) map[string]apiextensionsv1.CustomResourceDefinition {
+func definitions(t *testing.T) map[string]apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	files, err := fs.Glob(crd.Bases, "bases/*.yaml")
 	if err != nil {
