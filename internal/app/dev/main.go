@@ -50,6 +50,6 @@ func newRoot(io streams) *cobra.Command {
 	root.SetIn(io.stdin)
 	root.SetOut(io.stdout)
 	root.SetErr(io.stderr)
-	root.AddCommand(newGitHub(io), newRunner(io))
+	root.AddCommand(newDemo(io), newGitHub(io), newRunner(io))
 	return root
 }

@@ -1,0 +1,125 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"text/template"
+
+	"github.com/garm-operator/garm-operator/garm/client"
+)
+
+const (
+	adminUser   = "admin"
+	adminEmail  = "admin@example.com"
+	githubToken = "ghp_quickstart"
+)
+
+// garmTOML is the configuration of the GARM server.
+var garmTOML = template.Must(template.New("garm.toml").Parse(`[logging]
+enable_log_streamer = true
+[metrics]
+enable = true
+[jwt_auth]
+secret = "{{.Secret}}"
+time_to_live = "24h"
+[apiserver]
+bind = "{{.Host}}"
+port = {{.Port}}
+[database]
+backend = "sqlite3"
+passphrase = "{{.Passphrase}}"
+[database.sqlite3]
+db_file = "{{.Dir}}/garm.db"
+[[provider]]
+name = "local"
+provider_type = "external"
+description = "runners as local processes"
+[provider.external]
+config_file = "{{.ProviderConfig}}"
+provider_executable = "{{.Provider}}"
+interface_version = "v0.1.1"
+`))
+
+func (w *world) startGARM(ctx context.Context) (string, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	w.garmURL = "http://" + address
+	w.password = randomText()
+	if err := os.WriteFile(w.passwordFile(), []byte(w.password), 0o600); err != nil {
+		return "", err
+	}
+	if err := w.writeProviderConfig(); err != nil {
+		return "", err
+	}
+	path := filepath.Join(w.dir, "garm.toml")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	err = garmTOML.Execute(file, map[string]string{
+		"Secret": randomText(), "Host": host, "Port": port, "Passphrase": randomText()[:32], "Dir": w.dir,
+		"ProviderConfig": w.providerConfig(), "Provider": filepath.Join(w.options.BinDir, "garm-dev"),
+	})
+	if err != nil {
+		return "", err
+	}
+	if w.garm, err = startProgram(w.options.BinDir, filepath.Join(w.dir, "logs"), "garm", nil, "-config", path); err != nil {
+		return "", err
+	}
+	if err := w.garm.waitHTTP(ctx, w.garmURL+"/api/v1/controller-info", func(int) bool { return true }); err != nil {
+		return "", err
+	}
+	w.session, err = client.New(client.Config{BaseURL: w.garmURL, Username: adminUser, Password: client.Password(w.password)})
+	return w.garmURL, err
+}
+
+func (w *world) startOperator(ctx context.Context) (string, error) {
+	health, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	metrics, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	w.operator, err = startProgram(w.options.BinDir, filepath.Join(w.dir, "logs"), "garm-operator", nil,
+		"--kubeconfig="+w.plane.Kubeconfig,
+		"--garm-server="+w.garmURL,
+		"--garm-username="+adminUser,
+		"--garm-email="+adminEmail,
+		"--garm-password-file="+w.passwordFile(),
+		"--operator-runner-reconciliation=true",
+		"--operator-metrics-bind-address="+metrics,
+		"--operator-health-probe-bind-address="+health,
+	)
+	if err != nil {
+		return "", err
+	}
+	if err := w.operator.waitHTTP(ctx, "http://"+health+"/readyz", func(status int) bool { return status == http.StatusOK }); err != nil {
+		return "", err
+	}
+	return "metrics at http://" + metrics + "/metrics", until(ctx, func() error {
+		info, err := w.session.GetController(ctx) // works once the operator has made the administrator
+		w.controllerID = info.ControllerID
+		return err
+	})
+}
+
+// randomText returns 40 characters that nobody can guess.
+func randomText() string {
+	bytes := make([]byte, 30)
+	_, _ = rand.Read(bytes) // never fails
+	return base64.RawURLEncoding.EncodeToString(bytes)
+}

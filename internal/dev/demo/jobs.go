@@ -1,0 +1,117 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kube "sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
+)
+
+// jobDuration is how long each job works.
+const jobDuration = time.Second
+
+func now() time.Time { return time.Now() }
+
+// installHooks installs a webhook for each organization and repository, as a user does by hand: at the address that the
+// GarmServerConfig shows, with the secret that the resource names.
+func (w *world) installHooks(ctx context.Context) (string, error) {
+	configs := &unstructured.UnstructuredList{}
+	configs.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("GarmServerConfigList"))
+	if err := w.kube.List(ctx, configs, kube.InNamespace(w.namespace)); err != nil {
+		return "", err
+	}
+	if len(configs.Items) != 1 {
+		return "", fmt.Errorf("there are %d GarmServerConfigs, not one", len(configs.Items))
+	}
+	url, _, _ := unstructured.NestedString(configs.Items[0].Object, "status", "controllerWebhookUrl")
+	if url == "" {
+		return "", errors.New("the GarmServerConfig shows no controllerWebhookUrl")
+	}
+	var scopes []string
+	for _, object := range w.objects {
+		var scope githubsim.Scope
+		owner, _, _ := unstructured.NestedString(object.Object, "spec", "owner")
+		switch object.GetKind() {
+		case "Organization":
+			scope = githubsim.OrganizationScope(object.GetName())
+		case "Repository":
+			scope = githubsim.RepositoryScope(owner, object.GetName())
+		default:
+			continue
+		}
+		secret, err := w.secretValue(ctx, object, "webhookSecretRef")
+		if err != nil {
+			return "", err
+		}
+		if _, err := w.github.AddHook(githubsim.Hook{Scope: scope, URL: url, Secret: secret}); err != nil {
+			return "", err
+		}
+		scopes = append(scopes, string(scope))
+	}
+	return strings.Join(scopes, ", "), nil
+}
+
+// secretValue reads what a resource's reference to a Secret leads to.
+func (w *world) secretValue(ctx context.Context, object *unstructured.Unstructured, field string) (string, error) {
+	ref, _, _ := unstructured.NestedStringMap(object.Object, "spec", field)
+	secret := &corev1.Secret{}
+	if err := w.kube.Get(ctx, kube.ObjectKey{Namespace: object.GetNamespace(), Name: ref["name"]}, secret); err != nil {
+		return "", fmt.Errorf("reading the secret of %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return string(secret.Data[ref["key"]]), nil
+}
+
+// queueJobs queues the jobs, for all pools in turn.
+func (w *world) queueJobs(context.Context) (string, error) {
+	pools := w.pools()
+	for i := range w.options.Jobs {
+		p := pools[i%len(pools)]
+		job, err := w.github.QueueJob(githubsim.JobSpec{
+			Repo: p.repo, Labels: p.tags, Name: fmt.Sprintf("build-%d", i+1), Duration: githubsim.Duration(jobDuration),
+		})
+		if err != nil {
+			return "", err
+		}
+		w.jobs = append(w.jobs, job)
+	}
+	return fmt.Sprintf("%d jobs of %s each", len(w.jobs), jobDuration), nil
+}
+
+// waitJobs waits until every job is done and prints each as it ends.
+func (w *world) waitJobs(ctx context.Context, out *console) (string, error) {
+	w.served = map[string]bool{}
+	done := map[int64]bool{}
+	err := until(ctx, func() error {
+		for _, queued := range w.jobs {
+			job, ok := w.github.Job(queued.ID)
+			if !ok {
+				return final(fmt.Errorf("GitHub has lost job %d", queued.ID))
+			}
+			if job.Status != githubsim.Completed || done[job.ID] {
+				continue
+			}
+			done[job.ID] = true
+			if job.Conclusion != "success" {
+				return final(fmt.Errorf("job %s ended with %s", job.Name, job.Conclusion))
+			}
+			if w.served[job.RunnerName] {
+				return final(fmt.Errorf("runner %s served two jobs", job.RunnerName))
+			}
+			w.served[job.RunnerName] = true
+			out.line("  %-9s of %s ran on %s, %.1fs after it was queued", job.Name, job.Repo, job.RunnerName, job.StartedAt.Sub(job.CreatedAt).Seconds())
+		}
+		if len(done) < len(w.jobs) {
+			return fmt.Errorf("%d of %d jobs are done", len(done), len(w.jobs))
+		}
+		return nil
+	})
+	return fmt.Sprintf("%d jobs", len(done)), err
+}

@@ -1,0 +1,139 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stopGrace is how long a program has to stop by itself.
+const stopGrace = 15 * time.Second
+
+// program is a running child process whose output goes to a file.
+type program struct {
+	name string
+	log  string
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error
+}
+
+// startProgram starts a program of its own process group, so that a Ctrl-C at the terminal reaches the demo alone, which
+// stops everything in order.
+func startProgram(binDir, logDir, name string, env []string, args ...string) (*program, error) {
+	p := &program{name: name, log: filepath.Join(logDir, name+".log"), done: make(chan struct{})}
+	file, err := os.Create(p.log)
+	if err != nil {
+		return nil, fmt.Errorf("making the log of %s: %w", name, err)
+	}
+	defer func() { _ = file.Close() }()
+	p.cmd = exec.Command(filepath.Join(binDir, name), args...)
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = file, file
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", name, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// stop asks the program to end, and kills it if it does not.
+func (p *program) stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(stopGrace):
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		<-p.done
+		return fmt.Errorf("%s did not stop within %s and was killed", p.name, stopGrace)
+	}
+	if p.err != nil {
+		return fmt.Errorf("%s stopped with %w", p.name, p.err)
+	}
+	return nil
+}
+
+// waitHTTP waits until the program answers at url with a status that ok accepts.
+func (p *program) waitHTTP(ctx context.Context, url string, ok func(status int) bool) error {
+	return until(ctx, func() error {
+		select {
+		case <-p.done:
+			return final(fmt.Errorf("%s ended: %w", p.name, p.err))
+		default:
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return final(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
+		if !ok(resp.StatusCode) {
+			return fmt.Errorf("%s answers %s", url, resp.Status)
+		}
+		return nil
+	})
+}
+
+// tail returns the last lines of the program's output.
+func (p *program) tail(lines int) string {
+	data, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// freeAddress returns a loopback address with a port that was free a moment ago.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// finalError ends a wait at once.
+type finalError struct{ err error }
+
+func (e *finalError) Error() string { return e.err.Error() }
+
+func (e *finalError) Unwrap() error { return e.err }
+
+func final(err error) error { return &finalError{err} }
+
+// until asks check again and again until it returns nil, returns a final error, or ctx ends; what was missing last is
+// part of the error.
+func until(ctx context.Context, check func() error) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		var stop *finalError
+		if err == nil || errors.As(err, &stop) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), err)
+		case <-tick.C:
+		}
+	}
+}
