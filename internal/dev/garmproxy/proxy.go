@@ -1,0 +1,158 @@
+package garmproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// eventsPath is the event stream, which the proxy takes apart; all else it forwards.
+const eventsPath = "/api/v1/ws/events"
+
+// Proxy is a proxy that listens on a port of the loopback interface. Its methods may be called at any time.
+type Proxy struct {
+	target  *url.URL
+	address string
+	forward *httputil.ReverseProxy
+	ledger  ledger
+	faults  faults
+	streams streams
+
+	mu      sync.Mutex
+	dialect Dialect
+	server  *http.Server
+}
+
+// Start makes a proxy in front of the server at target, such as http://127.0.0.1:9997. It listens until Close.
+func Start(target string) (*Proxy, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("target %q: want a URL such as http://127.0.0.1:9997", target)
+	}
+	p := &Proxy{target: u, address: "127.0.0.1:0"}
+	p.forward = &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(u)
+			r.Out.Host = r.In.Host
+			// A compressed answer could not be rewritten.
+			r.Out.Header.Del("Accept-Encoding")
+		},
+		ModifyResponse: p.translate,
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	p.streams.init()
+	if err := p.listen(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// URL returns the address of the proxy.
+func (p *Proxy) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return "http://" + p.address
+}
+
+// Refuse makes the proxy refuse connections, and breaks those that are open; or listen again on the same port.
+func (p *Proxy) Refuse(refuse bool) error {
+	if !refuse {
+		return p.listen()
+	}
+	p.Close()
+	return nil
+}
+
+// Close stops listening and breaks all connections.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	server := p.server
+	p.server = nil
+	p.mu.Unlock()
+	if server != nil {
+		_ = server.Close()
+	}
+	p.streams.closeAll()
+}
+
+func (p *Proxy) listen() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server != nil {
+		return nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", p.address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	p.address = listener.Addr().String()
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
+	go func(s *http.Server) {
+		if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			panic(err)
+		}
+	}(p.server)
+	return nil
+}
+
+// ServeHTTP counts the request, and lets a fault or the server answer it.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	template := Template(r.URL.Path)
+	counted := &statusWriter{ResponseWriter: w}
+	defer func() { p.ledger.add(Key{r.Method, template, counted.status}) }()
+	answer := http.HandlerFunc(p.answer)
+	if f, ok := p.faults.match(r.Method, template); ok {
+		f.serve(counted, r, answer)
+		return
+	}
+	answer(counted, r)
+}
+
+func (p *Proxy) answer(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.TrimSuffix(r.URL.Path, "/") == eventsPath:
+		p.serveEvents(w, r)
+	case p.speaks().lacks(Template(r.URL.Path)):
+		writeJSON(w, http.StatusNotFound, `{"details":"Resource not found","error":"Not found"}`)
+	default:
+		p.forward.ServeHTTP(w, r)
+	}
+}
+
+// statusWriter remembers the status; 0 means that there was no answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 || w.status == http.StatusContinue {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func writeJSON(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body))
+}
