@@ -18,7 +18,7 @@ import (
 )
 
 // wsServer serves the stub under /base with TLS, and the event stream by serve.
-func wsServer(t *testing.T, s *stub, serve func(ctx context.Context, conn *websocket.Conn, filter []byte)) *client.Client {
+func wsServer(t *testing.T, s *stub, serve func(ctx context.Context, conn *websocket.Conn, filter []byte), change ...func(*client.Config)) *client.Client {
 	t.Helper()
 	upgrade := func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)
@@ -45,16 +45,10 @@ func wsServer(t *testing.T, s *stub, serve func(ctx context.Context, conn *webso
 		s.ServeHTTP(w, r)
 	})))
 	t.Cleanup(server.Close)
-	c, err := client.New(client.Config{
-		BaseURL: server.URL + "/base/", Username: testUser, Password: client.Password(testPassword),
-		CABundle:     pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
-		Timeout:      5 * time.Second,
-		PingInterval: 20 * time.Millisecond, PongTimeout: 200 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return clientOf(t, nil, append(change, func(c *client.Config) {
+		c.BaseURL = server.URL + "/base/"
+		c.CABundle = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	})...)
 }
 
 var poolFilter = garm.EventFilter{Filters: []garm.EventClause{{EntityType: garm.EntityTypePool}}}
@@ -101,8 +95,9 @@ func TestEvents(t *testing.T) {
 }
 
 func TestEventsFindAHalfOpenSocket(t *testing.T) {
+	impatient := func(c *client.Config) { c.PingInterval, c.PongTimeout = 20*time.Millisecond, 200*time.Millisecond }
 	stop := make(chan struct{})
-	c := wsServer(t, newStub(), func(context.Context, *websocket.Conn, []byte) { <-stop })
+	c := wsServer(t, newStub(), func(context.Context, *websocket.Conn, []byte) { <-stop }, impatient)
 	defer close(stop)
 	stream, err := c.Events(t.Context(), poolFilter)
 	if err != nil {
