@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/garm-operator/garm-operator/garm"
 )
@@ -97,4 +98,28 @@ func confirm[T any](ctx context.Context, v *View, r *resource[T], id string, do 
 		v.session.hub.publish(notices...)
 	}
 	return err
+}
+
+// Relist reads all objects of a kind from the server, unless a list that began at notBefore or later was read already.
+// Callers that wait for the same thing share a list.
+func (v *View) Relist(ctx context.Context, kind Kind, notBefore time.Time) error {
+	v.relisting.Lock()
+	defer v.relisting.Unlock()
+	for _, k := range v.cache.kinds() {
+		if k.name() != kind {
+			continue
+		}
+		if k.plan().listedSince(notBefore) {
+			return nil
+		}
+		if v.cache.retired.Load() {
+			return ErrStaleView
+		}
+		if err := v.session.refresh(ctx, k); err != nil {
+			v.session.suspect(err)
+			return err
+		}
+		return nil
+	}
+	return fmt.Errorf("a %s cannot be listed", kind)
 }

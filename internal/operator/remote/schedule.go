@@ -130,6 +130,13 @@ func (s *schedule) end(now time.Time, err error) {
 	s.jitter = 1 + 0.2*rand.Float64()
 }
 
+// listedSince says whether the last list succeeded and began at t or later.
+func (s *schedule) listedSince(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listed && s.failures == 0 && !s.started.Before(t) && !s.ended.Before(s.started)
+}
+
 // backoff doubles from one second to longest and is jittered by half, so that clients do not come in step.
 func backoff(failures int, longest time.Duration) time.Duration {
 	d := min(time.Second<<min(failures-1, 10), longest)

@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/garm-operator/garm-operator/garm"
 )
@@ -14,6 +15,9 @@ type View struct {
 	identity Identity
 	session  *Session
 	cache    *cache
+
+	// relisting lets one caller of Relist read at a time; the others then see what it has read.
+	relisting sync.Mutex
 }
 
 // Identity returns the server and controller id that everything in the view is bound to.
