@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,10 @@ import (
 // directory and not with a clone.
 var sampleRoots = []string{"../../config/samples", "../../../shared/samples/v1beta1"}
 
-// TestSamplesApply applies every manifest as it is, with strict checking of field names.
+// placeholder is a value of the installation, which whoever applies the manifest fills in.
+var placeholder = regexp.MustCompile(`\$\{[A-Z_]+\}`)
+
+// TestSamplesApply applies every manifest, an address in place of each ${NAME} and otherwise as it is, with strict checking of field names.
 func TestSamplesApply(t *testing.T) {
 	c := connect(t)
 	strict := client.WithFieldValidation(c, metav1.FieldValidationStrict)
@@ -39,6 +43,7 @@ func TestSamplesApply(t *testing.T) {
 					if err := strict.Apply(t.Context(), config, client.FieldOwner("kubectl")); err != nil {
 						t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 					}
+					defer c.remove(t, object) // another file may give the name to another object
 				}
 			})
 		}
@@ -58,6 +63,13 @@ func (c *cluster) ensureNamespace(t *testing.T, object *unstructured.Unstructure
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: object.GetNamespace()}}
 	if err := c.Create(t.Context(), namespace); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
+	}
+}
+
+func (c *cluster) remove(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	if err := c.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
+		t.Error(err)
 	}
 }
 
@@ -87,6 +99,7 @@ func documents(t *testing.T, file string) []*unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	var objects []*unstructured.Unstructured
+	content = placeholder.ReplaceAllLiteral(content, []byte("https://example.com"))
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bufio.NewReader(bytes.NewReader(content)), 4096)
 	for {
 		object := &unstructured.Unstructured{}
