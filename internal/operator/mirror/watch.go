@@ -1,0 +1,66 @@
+package mirror
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/operator/remote"
+)
+
+// Own lets through what concerns the spec: not the operator's own writes, but every resync.
+func Own() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld, e.ObjectNew
+		return before.GetResourceVersion() == after.GetResourceVersion() ||
+			before.GetGeneration() != after.GetGeneration() ||
+			before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+			!maps.Equal(userAnnotations(before), userAnnotations(after))
+	}}
+}
+
+func userAnnotations(obj client.Object) map[string]string {
+	all := map[string]string{}
+	for k, v := range obj.GetAnnotations() {
+		if strings.HasPrefix(k, v1beta1.Group+"/") && k != v1beta1.AnnotationPoolIntent && k != v1beta1.AnnotationSecretMarker {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// Notices wakes resources when the view of the server changes. Requests says which ones; it is asked from one goroutine.
+func Notices(session *remote.Session, requests func(context.Context, remote.Notice) []reconcile.Request, kinds ...remote.Kind) source.Source {
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		sub := session.Subscribe(append(kinds, remote.KindSession)...)
+		go func() {
+			defer sub.Close()
+			for {
+				notices, err := sub.Next(ctx)
+				if err != nil {
+					return
+				}
+				for _, n := range notices {
+					for _, r := range requests(ctx, n) {
+						queue.Add(r)
+					}
+				}
+			}
+		}()
+		return nil
+	})
+}
+
+// RateLimiter grows the delay after transient failures from half a second to a minute.
+func RateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, time.Minute)
+}
