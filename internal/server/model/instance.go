@@ -67,6 +67,8 @@ type Instance struct {
 	CreateAttempt int
 	// TokenFetched says that the registration token of this attempt has been delivered.
 	TokenFetched bool
+	// TokenFetchedAt is when it was first delivered.
+	TokenFetchedAt time.Time
 	// JIT says that the runner registers by a just-in-time configuration, kept sealed and apart.
 	JIT bool
 	// ForJob is the forge's id of the job that the runner was made for; 0 for an idle one.

@@ -62,6 +62,9 @@ type Pool struct {
 	// Priority decides which of several matching pools serves a job; the highest first.
 	Priority    uint
 	EnableShell bool
+	// TemplateID and TemplateName name the install template that was chosen when the pool was made.
+	TemplateID   uint
+	TemplateName string
 	// Generation counts changes that make existing runners outdated.
 	Generation uint64
 	CreatedAt  time.Time
