@@ -57,8 +57,9 @@ type child struct {
 	relay     *relay
 }
 
-func startChild(c Config, out io.Writer, r *relay) (*child, error) {
-	cmd := exec.Command(c.Run[0], c.Run[1:]...)
+// startChild starts the runner, which from then on gets the signals. It does not end with ctx: only signals end it.
+func startChild(ctx context.Context, c Config, out io.Writer, r *relay) (*child, error) {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.Run[0], c.Run[1:]...)
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = c.Dir, out, drainTimeout
 	started := &child{cmd: cmd, connected: make(chan struct{}), ended: make(chan struct{}), relay: r}
 	cmd.Stdout = &watcher{out: out, line: c.ReadyLine, seen: sync.OnceFunc(func() { close(started.connected) })}

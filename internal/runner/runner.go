@@ -77,7 +77,7 @@ func (b *Bootstrap) prepare(ctx context.Context, signals <-chan os.Signal) (*chi
 	if err != nil {
 		return fail(err)
 	}
-	c, err := startChild(b.config, b.out, relay)
+	c, err := startChild(ctx, b.config, b.out, relay)
 	if err != nil {
 		return fail(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
 )
 
+var httpClient = &http.Client{Timeout: 20 * time.Second}
+
 func start(t *testing.T, opt githubsim.Options) *githubsim.Server {
 	t.Helper()
 	s := githubsim.New(opt)
@@ -55,7 +57,7 @@ func control(t *testing.T, s *githubsim.Server, method, path, body string, want 
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := httpClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func newReceiver(t *testing.T, secret string) *receiver {
 }
 
 // runner starts a simulated runner with a just-in-time configuration and returns its end.
-func runner(t *testing.T, ctx context.Context, s *githubsim.Server, name string, labels ...string) <-chan error {
+func runner(ctx context.Context, t *testing.T, s *githubsim.Server, name string, labels ...string) <-chan error {
 	t.Helper()
 	token, _, err := client(t, s, "any").Actions.CreateOrganizationRegistrationToken(t.Context(), "octo-org")
 	if err != nil {
@@ -118,7 +118,7 @@ func TestJobRunsAndHooksAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ended := runner(t, t.Context(), s, "one", "small", "linux")
+	ended := runner(t.Context(), t, s, "one", "small", "linux")
 	waitFor(t, s, "runner online", online(s, 1))
 	agent := s.Runners("")[0].ID
 
@@ -174,12 +174,12 @@ func TestJobWaitsForARunnerThatFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	small := runner(t, ctx, s, "small", "small")
+	small := runner(ctx, t, s, "small", "small")
 	waitFor(t, s, "small runner online", online(s, 1))
 	if got, _ := s.Job(job.ID); got.Status != githubsim.Queued {
 		t.Errorf("the job went to a runner without its label: %+v", got)
 	}
-	big := runner(t, t.Context(), s, "big", "big", "linux")
+	big := runner(t.Context(), t, s, "big", "big", "linux")
 	waitFor(t, s, "job completed", isStatus(s, job.ID, githubsim.Completed))
 	if err := result(t, big); err != nil {
 		t.Error(err)
@@ -198,7 +198,7 @@ func TestBusyRunnerCannotBeRemoved(t *testing.T) {
 	s := start(t, githubsim.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ended := runner(t, ctx, s, "one", "small")
+	ended := runner(ctx, t, s, "one", "small")
 	job, err := s.QueueJob(githubsim.JobSpec{Repo: "octo-org/road-map", Labels: []string{"small"}, Duration: githubsim.Duration(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestJobsCanBeCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := runner(t, t.Context(), s, "one", "small")
+	ended := runner(t.Context(), t, s, "one", "small")
 	waitFor(t, s, "job in progress", isStatus(s, running.ID, githubsim.InProgress))
 	for _, id := range []int64{running.ID, waiting.ID} {
 		if err := s.CancelJob(id); err != nil {
@@ -247,7 +247,7 @@ func TestJobsCanBeCancelled(t *testing.T) {
 
 func TestRunnerThatIsRemovedEnds(t *testing.T) {
 	s := start(t, githubsim.Options{})
-	ended := runner(t, t.Context(), s, "one", "small")
+	ended := runner(t.Context(), t, s, "one", "small")
 	waitFor(t, s, "runner online", online(s, 1))
 	if _, err := client(t, s, "any").Actions.RemoveOrganizationRunner(t.Context(), "octo-org", s.Runners("")[0].ID); err != nil {
 		t.Fatal(err)

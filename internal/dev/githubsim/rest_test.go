@@ -122,7 +122,7 @@ func TestBothAddressStyles(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Authorization", "token any")
-		response, err := http.DefaultClient.Do(request)
+		response, err := httpClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestGroupsAndDownloads(t *testing.T) {
 	if at < 0 {
 		t.Fatal("no runner program for linux x64")
 	}
-	response, err := http.Get(downloads[at].GetDownloadURL())
+	response, err := httpClient.Get(downloads[at].GetDownloadURL())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ func New(opt Options) *Server {
 
 // Start listens and serves until Close.
 func (s *Server) Start() error {
-	listener, err := net.Listen("tcp", s.opt.Listen)
+	var config net.ListenConfig
+	listener, err := config.Listen(s.ctx, "tcp", s.opt.Listen)
 	if err != nil {
 		return fmt.Errorf("starting the GitHub simulator: %w", err)
 	}

@@ -26,28 +26,6 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim/runnerapi"
 )
 
-// programs is where the real programs were built.
-var programs string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "localprovider")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		build := exec.Command("go", "build", "-o", dir, "../../../cmd/garm-dev", "../../../cmd/garm-runner")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "building the programs:", err)
-			return 1
-		}
-		programs = dir
-		return m.Run()
-	}())
-}
-
 const (
 	controller    = "c0ffee00-0000-4000-8000-000000000001"
 	pool          = "b0000000-0000-4000-8000-000000000001"
@@ -96,10 +74,10 @@ func (h *host) call(t *testing.T, c provider.Call, stdin string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return h.callIn(t, ctx, c, stdin)
+	return h.callIn(ctx, t, c, stdin)
 }
 
-func (h *host) callIn(t *testing.T, ctx context.Context, c provider.Call, stdin string) outcome {
+func (h *host) callIn(ctx context.Context, t *testing.T, c provider.Call, stdin string) outcome {
 	t.Helper()
 	c.ControllerID, c.ConfigFile = h.controller, h.config
 	cmd := exec.CommandContext(ctx, filepath.Join(programs, "garm-dev"))
@@ -360,7 +338,7 @@ func TestDeleteEndsTheWholeProcessGroup(t *testing.T) {
 
 // running says whether a process exists and is no zombie that waits for its parent.
 func running(pid string) bool {
-	out, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	out, err := exec.CommandContext(context.Background(), "ps", "-o", "stat=", "-p", pid).Output()
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
 }
 
@@ -450,7 +428,7 @@ func TestFaults(t *testing.T) {
 		b := bootstrap("hanging")
 		b.Flavor = "hang"
 		data, _ := json.Marshal(b)
-		if got := h.callIn(t, ctx, provider.Call{Command: provider.CreateInstance, PoolID: pool}, string(data)); got.code == provider.ExitOK {
+		if got := h.callIn(ctx, t, provider.Call{Command: provider.CreateInstance, PoolID: pool}, string(data)); got.code == provider.ExitOK {
 			t.Errorf("it came back: %+v", got)
 		}
 	})

@@ -47,7 +47,7 @@ func (f folder) start(ctx context.Context, c Config, b provider.BootstrapInstanc
 
 	args := append([]string{"-c", launcher, f.path("pid")}, c.RunnerCommand...)
 	args = append(append(args, c.AgentCommand...), "run")
-	cmd := exec.Command("/bin/sh", args...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", args...) // outlives the call
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = f.path("home"), log, log, []*os.File{lock}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if cmd.Env, err = f.environ(c, b); err != nil {

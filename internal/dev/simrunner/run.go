@@ -55,7 +55,7 @@ func (r *runner) say(format string, args ...any) {
 
 // connect opens the session. The channel is closed when the session ends.
 func (r *runner) connect(ctx context.Context) (<-chan runnerapi.Message, error) {
-	response, err := r.client.do(ctx, http.MethodGet, runnerapi.SessionPath, http.NoBody)
+	response, err := r.client.do(ctx, http.MethodGet, runnerapi.SessionPath, http.NoBody) //nolint:bodyclose // the goroutine below closes it
 	if err != nil {
 		var refused *statusError
 		if errors.As(err, &refused) && refused.status == http.StatusUnauthorized {
