@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -289,5 +290,35 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 	}
 	if _, found := s.Job(open.ID); !found {
 		t.Error("the open job was forgotten")
+	}
+}
+
+func TestManyRunnersAndJobs(t *testing.T) {
+	const count = 40
+	s := start(t, githubsim.Options{})
+	var ends []<-chan error
+	for i := range count {
+		ends = append(ends, runner(t.Context(), t, s, fmt.Sprintf("r%d", i), "small"))
+		if _, err := s.QueueJob(githubsim.JobSpec{Repo: "octo-org/road-map", Labels: []string{"small"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ended := range ends {
+		if err := result(t, ended); err != nil {
+			t.Error(err)
+		}
+	}
+	byRunner := map[string]int{}
+	for _, job := range s.Jobs() {
+		if job.Conclusion != "success" {
+			t.Errorf("job %d: %+v", job.ID, job)
+		}
+		byRunner[job.RunnerName]++
+	}
+	if len(byRunner) != count {
+		t.Errorf("%d runners worked, want %d with one job each", len(byRunner), count)
+	}
+	if left := s.Runners(""); len(left) != 0 {
+		t.Errorf("%d ephemeral runners are left", len(left))
 	}
 }
