@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -70,4 +71,12 @@ func control(t *testing.T, s *githubsim.Server, method, path, body string, want 
 			t.Fatal(err)
 		}
 	}
+}
+
+// hookServer is a receiver of webhooks that does something before it answers.
+func hookServer(t *testing.T, before func()) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { before() }))
+	t.Cleanup(server.Close)
+	return server.URL
 }
