@@ -180,7 +180,9 @@ type ProviderError struct {
 	Kind  ProviderErrorKind
 	Op    string
 	Fault string
-	Err   error
+	// ProviderID is set where the answer of a ProviderBadAnswer names the machine that it made.
+	ProviderID string
+	Err        error
 }
 
 func (e *ProviderError) Error() string { return e.Op + ": " + e.Fault }

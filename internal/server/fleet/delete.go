@@ -1,0 +1,66 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/server/model/instance"
+)
+
+// remove has the machine of a row removed and then the row. The runner was removed at the forge before the row came to
+// this state, or its job is done.
+func (e *Engine) remove(ctx context.Context, pool model.Pool, row model.Instance) error {
+	forced := row.Status == model.InstancePendingForceDelete
+	asked := row.Status
+	row, err := e.update(ctx, row, func(row *model.Instance) error {
+		row.DeletingFrom = asked
+		return instance.SetStatus(row, instance.Engine, model.InstanceDeleting)
+	})
+	if err != nil {
+		return err
+	}
+	err = e.deleteMachine(ctx, pool, row)
+	if ctx.Err() != nil {
+		return nil
+	}
+	switch {
+	case err != nil && !forced:
+		return e.removeFailed(ctx, row, faultOf(err))
+	case err != nil:
+		e.log.Warn("forgetting an instance although its machine was not removed, as asked", "instance", row.Name, "provider", row.ProviderName, "error", err)
+	}
+	if err := e.store.DeleteInstance(ctx, row.ID); err != nil {
+		return fmt.Errorf("deleting an instance: %w", err)
+	}
+	e.log.Info("an instance is gone", "instance", row.Name, "provider", row.ProviderName)
+	return nil
+}
+
+func (e *Engine) removeFailed(ctx context.Context, row model.Instance, fault string) error {
+	wait := jitter(stepDelay(row.Failures + 1))
+	e.log.Warn("a machine was not removed", "instance", row.Name, "provider", row.ProviderName, "fault", fault, "retry_after", wait)
+	_, err := e.update(ctx, row, func(row *model.Instance) error {
+		row.ProviderFault = []byte(fault)
+		row.Failures++
+		row.RetryAt = time.Now().Add(wait)
+		return instance.SetStatus(row, instance.Engine, askedBy(*row))
+	})
+	return err
+}
+
+// resolveDeleting repeats a deletion that was under way when the engine stopped: deletions can be repeated.
+func (e *Engine) resolveDeleting(ctx context.Context, row model.Instance) error {
+	_, err := e.update(ctx, row, func(row *model.Instance) error {
+		return instance.SetStatus(row, instance.Engine, askedBy(*row))
+	})
+	return err
+}
+
+func askedBy(row model.Instance) model.InstanceStatus {
+	if row.DeletingFrom == model.InstancePendingForceDelete {
+		return model.InstancePendingForceDelete
+	}
+	return model.InstancePendingDelete
+}

@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/server/model/instance"
+)
+
+// resolveCreating finds out what became of a create that was under way when the engine stopped: a machine that is there
+// is adopted, everything else is a failed try whose remains are cleaned up before the next.
+func (e *Engine) resolveCreating(ctx context.Context, pool model.Pool, row model.Instance) error {
+	if provider, ok := e.providers.Provider(row.ProviderName); ok {
+		machines, err := provider.List(ctx, pool)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			e.log.Warn("the machines of a pool could not be listed", "pool", pool.ID, "error", err)
+		}
+		for _, m := range machines {
+			if strings.EqualFold(m.Name, row.Name) && m.Status != model.InstanceError {
+				e.log.Info("adopting a machine whose create was interrupted", "instance", row.Name, "provider_id", m.ProviderID)
+				return e.created(ctx, row, m)
+			}
+		}
+	}
+	return e.createFailed(ctx, row, "the server stopped while the machine was being made", "", true)
+}
+
+// recover cleans up after a failed create and queues the next try. Only a clean-up that the provider has confirmed allows
+// one, so that there are never two machines for a row.
+func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instance) (time.Duration, error) {
+	if row.RetryAt.IsZero() || row.RunnerStatus == model.RunnerIdle || row.RunnerStatus == model.RunnerActive {
+		return 0, nil
+	}
+	if err := e.deleteMachine(ctx, pool, row); err != nil {
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		wait := jitter(stepDelay(row.Failures + 1))
+		e.log.Warn("cleaning up after a failed create failed", "instance", row.Name, "error", err, "retry_after", wait)
+		_, err := e.update(ctx, row, func(row *model.Instance) error {
+			row.Failures++
+			row.RetryAt = time.Now().Add(wait)
+			return nil
+		})
+		return wait, err
+	}
+	if !pool.Enabled {
+		return 0, e.abandon(ctx, row)
+	}
+	_, err := e.update(ctx, row, func(row *model.Instance) error {
+		row.ProviderID, row.Addresses, row.Failures = "", nil, 0
+		if row.CreateAttempt >= e.limits.CreateAttempts {
+			row.RetryAt = time.Time{}
+			return nil
+		}
+		if err := instance.SetRunner(row, instance.Engine, model.RunnerPending); err != nil {
+			return err
+		}
+		row.RetryAt = time.Now().Add(jitter(stepDelay(row.CreateAttempt)))
+		row.CreateAttempt++
+		row.TokenFetched = row.JIT
+		return instance.SetStatus(row, instance.Engine, model.InstancePendingCreate)
+	})
+	return 0, err
+}
