@@ -1,0 +1,37 @@
+package auth
+
+import (
+	"fmt"
+
+	"github.com/trustelem/zxcvbn"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// strongScore is the zxcvbn score (of 0 to 4) that a password must reach.
+const strongScore = 4
+
+// Strong says whether a password is hard enough to guess.
+func Strong(password string) bool {
+	return zxcvbn.PasswordStrength(password, nil).Score >= strongScore
+}
+
+// HashPassword returns what is stored of a password. One of more than 72 bytes is an error.
+func HashPassword(password string) ([]byte, error) {
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+	if err != nil {
+		return nil, fmt.Errorf("hashing the password: %w", err)
+	}
+	return hash, nil
+}
+
+// nobody is compared with where there is no user, so that the time of an answer does not tell which names exist.
+var nobody = []byte("$2a$10$7EqJtq98hPqEX7fNZaFWoOhi8Ya3s3bLGkP8pVFWyJLTDbqTqTpXq")
+
+// CheckPassword says whether a password belongs to a hash; an empty hash belongs to none.
+func CheckPassword(hash []byte, password string) bool {
+	if len(hash) == 0 {
+		_ = bcrypt.CompareHashAndPassword(nobody, []byte(password))
+		return false
+	}
+	return bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil
+}
