@@ -93,3 +93,12 @@ func compact(names []string) []string {
 	}
 	return out
 }
+
+// Pointers returns pointers to the items of a list.
+func Pointers[T any](items []T) []*T {
+	all := make([]*T, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return all
+}

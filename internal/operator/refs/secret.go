@@ -22,13 +22,13 @@ type Secret struct {
 // FindSecret looks a Secret up in the cache of metadata.
 func FindSecret(ctx context.Context, c client.Reader, namespace string, ref *v1beta1.SecretRef) (*Secret, error) {
 	if !ref.IsSet() {
-		return nil, fmt.Errorf("no Secret is named")
+		return nil, fmt.Errorf("no secret is named")
 	}
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	name := client.ObjectKey{Namespace: namespace, Name: ref.Name}
 	if err := c.Get(ctx, name, meta); err != nil {
-		return nil, fmt.Errorf("Secret %q: %w", ref.Name, err) //nolint:revive // the kind is a name
+		return nil, fmt.Errorf("secret %q: %w", ref.Name, err)
 	}
 	return &Secret{ref: *ref, name: name, marker: fmt.Sprintf("%s/%s/%s", meta.GetUID(), meta.GetResourceVersion(), ref.Key)}, nil
 }
@@ -40,14 +40,14 @@ func (s *Secret) Marker() string { return s.marker }
 func (s *Secret) Read(ctx context.Context, live client.Reader) ([]byte, error) {
 	secret := &corev1.Secret{}
 	if err := live.Get(ctx, s.name, secret); err != nil {
-		return nil, fmt.Errorf("Secret %q: %w", s.name.Name, err) //nolint:revive // the kind is a name
+		return nil, fmt.Errorf("secret %q: %w", s.name.Name, err)
 	}
 	value, ok := secret.Data[s.ref.Key]
 	if !ok {
-		return nil, fmt.Errorf("Secret %q has no key %q", s.name.Name, s.ref.Key) //nolint:revive // the kind is a name
+		return nil, fmt.Errorf("secret %q has no key %q", s.name.Name, s.ref.Key)
 	}
 	if len(value) == 0 {
-		return nil, fmt.Errorf("key %q of Secret %q is empty", s.ref.Key, s.name.Name)
+		return nil, fmt.Errorf("key %q of secret %q is empty", s.ref.Key, s.name.Name)
 	}
 	s.marker = fmt.Sprintf("%s/%s/%s", secret.UID, secret.ResourceVersion, s.ref.Key)
 	return value, nil
