@@ -11,7 +11,7 @@ import (
 )
 
 // callTimeout bounds a call that is not a session.
-const callTimeout = 30 * time.Second
+const callTimeout = 10 * time.Second
 
 // maxAnswer bounds an answer of the simulator.
 const maxAnswer = 1 << 20

@@ -16,9 +16,6 @@ import (
 // ListeningLine is what the runner prints once it is connected, after the time. The real one prints the same.
 const ListeningLine = "Listening for Jobs"
 
-// cancelGrace is how long the report of a job that was interrupted may take.
-const cancelGrace = 5 * time.Second
-
 // ErrRemoved says that GitHub no longer knows the runner.
 var ErrRemoved = errors.New("the runner registration has been deleted from the server")
 
@@ -122,7 +119,9 @@ func (r *runner) handle(ctx context.Context, m runnerapi.Message, messages <-cha
 }
 
 func (r *runner) runJob(ctx context.Context, job runnerapi.Job, messages <-chan runnerapi.Message) error {
-	if err := r.client.post(ctx, runnerapi.StartPath, runnerapi.Report{JobID: job.ID}, nil); err != nil {
+	// Reports are not cut short: the server may have taken one whose answer nobody waits for any more.
+	reporting := context.WithoutCancel(ctx)
+	if err := r.client.post(reporting, runnerapi.StartPath, runnerapi.Report{JobID: job.ID}, nil); err != nil {
 		return fmt.Errorf("starting job %d: %w", job.ID, err)
 	}
 	r.say("Running job: %s", job.Name)
@@ -131,9 +130,6 @@ func (r *runner) runJob(ctx context.Context, job runnerapi.Job, messages <-chan 
 		r.say("Job %s completed with result: Canceled", job.Name)
 		return nil
 	}
-	// The report of an interrupted job must outlive the interruption.
-	reporting, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
-	defer cancel()
 	if err := r.client.post(reporting, runnerapi.FinishPath, runnerapi.Report{JobID: job.ID, Conclusion: conclusion}, nil); err != nil {
 		return fmt.Errorf("finishing job %d: %w", job.ID, err)
 	}
