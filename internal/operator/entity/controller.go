@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -52,8 +51,8 @@ func (a *Adapter[O, R]) Setup(ctx context.Context, mgr ctrl.Manager, session *re
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(strings.ToLower(a.Name)).
 		For(a.New(), builder.WithPredicates(mirror.Own())).
-		Watches(a.New(), siblings, builder.WithPredicates(Deletions())).
-		Watches(&v1beta1.Pool{}, scope, builder.WithPredicates(Deletions())).
+		Watches(a.New(), siblings, builder.WithPredicates(mirror.Deletions())).
+		Watches(&v1beta1.Pool{}, scope, builder.WithPredicates(mirror.Deletions())).
 		Watches(&v1beta1.GitHubCredential{}, rel.credentials.Handler(c), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, rel.secret.Handler(c)).
 		WatchesRawSource(mirror.Notices(session, a.requests(c, rel), a.Remote, remote.KindPool, remote.KindCredentials)).
@@ -80,14 +79,5 @@ func (a *Adapter[O, R]) requests(c client.Reader, rel relations[O]) func(context
 			}
 			return append(rel.id.Requests(ctx, c, "", n.ID), rel.key.Requests(ctx, c, "", name)...)
 		}
-	}
-}
-
-// Deletions lets nothing through but that a resource is gone.
-func Deletions() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		UpdateFunc:  func(event.UpdateEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
 }

@@ -28,6 +28,15 @@ func Own() predicate.Predicate {
 	}}
 }
 
+// Deletions lets nothing through but that a resource is gone.
+func Deletions() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
 func userAnnotations(obj client.Object) map[string]string {
 	all := map[string]string{}
 	for k, v := range obj.GetAnnotations() {
