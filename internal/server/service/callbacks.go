@@ -2,26 +2,10 @@ package service
 
 import (
 	"context"
-	"slices"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/server/model/instance"
 )
-
-// runnerMoves are the runner states that may follow each other. A runner that takes a job before it said that it is
-// idle is no mistake, so active may follow at once.
-var runnerMoves = map[model.RunnerStatus][]model.RunnerStatus{
-	model.RunnerPending:    {model.RunnerInstalling, model.RunnerFailed, model.RunnerTerminated, model.RunnerActive},
-	model.RunnerInstalling: {model.RunnerIdle, model.RunnerFailed, model.RunnerTerminated, model.RunnerActive, model.RunnerOffline},
-	model.RunnerIdle:       {model.RunnerActive, model.RunnerOffline, model.RunnerTerminated},
-	model.RunnerOffline:    {model.RunnerIdle, model.RunnerActive, model.RunnerTerminated},
-	model.RunnerActive:     {model.RunnerTerminated},
-	model.RunnerFailed:     {model.RunnerTerminated},
-}
-
-// RunnerMay says whether a runner may go from one state to another.
-func RunnerMay(from, to model.RunnerStatus) bool {
-	return from == to || slices.Contains(runnerMoves[from], to)
-}
 
 // InstanceForToken returns the instance of a token, if the token is good: it is of the current create attempt, and the
 // runner is still being set up.
@@ -50,10 +34,9 @@ func (s *Service) ReportStatus(ctx context.Context, id model.InstanceID, status 
 	}
 	_, err = s.Store.UpdateInstance(ctx, id, func(i *model.Instance) error {
 		if status != "" {
-			if !RunnerMay(i.RunnerStatus, status) {
-				return model.Invalid("invalid runner status transition from %s to %s", i.RunnerStatus, status)
+			if err := instance.SetRunner(i, instance.Runner, status); err != nil {
+				return err
 			}
-			i.RunnerStatus = status
 		}
 		return setAgent(i, agentID)
 	})

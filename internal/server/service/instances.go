@@ -80,12 +80,7 @@ func (s *Service) DeleteInstance(ctx context.Context, nameOrID string, force, by
 	if err != nil {
 		return err
 	}
-	switch instance.Status {
-	case model.InstanceRunning, model.InstanceError, model.InstancePendingDelete, model.InstancePendingForceDelete:
-	default:
-		return model.Invalid("runner must be in one of the following states: running, error, pending_delete, pending_force_delete; it is %s", instance.Status)
-	}
-	return s.Engine.DeleteRunner(ctx, instance, force, bypassUnauthorized)
+	return s.Engine.DeleteInstance(ctx, instance.ID, force, bypassUnauthorized)
 }
 
 // Jobs returns all jobs.

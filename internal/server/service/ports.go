@@ -66,15 +66,17 @@ type Store interface {
 type Engine interface {
 	// Health is what the engine saw last of an entity.
 	Health(id model.EntityID) model.EntityHealth
-	// DeleteRunner removes the runner from the forge and marks its instance for deletion; the machine goes later. force
+	// DeleteInstance removes the runner from the forge and marks its instance for deletion; the machine goes later. force
 	// lets it go even if the provider fails, bypassUnauthorized even if the forge refuses the credentials.
-	DeleteRunner(ctx context.Context, instance model.Instance, force, bypassUnauthorized bool) error
+	DeleteInstance(ctx context.Context, id model.InstanceID, force, bypassUnauthorized bool) error
 }
 
 // Forges answers what use cases ask a forge.
 type Forges interface {
 	// RegistrationToken returns a token by which a runner of the entity can register.
 	RegistrationToken(ctx context.Context, entity model.Entity) (token string, expires time.Time, err error)
+	// Tools returns the address of the entity for people, and the runner programs that its forge offers.
+	Tools(ctx context.Context, entity model.Entity) (url string, tools []Tool, err error)
 }
 
 // Provider describes a configured provider.
