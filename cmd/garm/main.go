@@ -1,0 +1,13 @@
+// Command garm is a GARM-compatible server: it keeps fleets of GitHub Actions runners.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/garm-operator/garm-operator/internal/app/garm"
+)
+
+func main() {
+	os.Exit(garm.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}

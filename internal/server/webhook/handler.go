@@ -1,0 +1,161 @@
+package webhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/server/model"
+)
+
+// maxBody is GitHub's own limit of a payload.
+const maxBody = 25 << 20
+
+// Store is what webhooks need of the database.
+type Store interface {
+	Controller(ctx context.Context) (model.Controller, error)
+	Endpoints(ctx context.Context) ([]model.Endpoint, error)
+	EntitiesOfKind(ctx context.Context, kind model.EntityKind) ([]model.Entity, error)
+	WebhookSecret(ctx context.Context, id model.EntityID) ([]byte, error)
+	PoolsOfEntity(ctx context.Context, id model.EntityID) ([]model.Pool, error)
+	InstanceByName(ctx context.Context, name string) (model.Instance, error)
+	UpdateInstance(ctx context.Context, id model.InstanceID, update func(*model.Instance) error) (model.Instance, error)
+	RecordJob(ctx context.Context, workflowJobID int64, entity model.EntityID, update func(job *model.Job, exists bool) error) (model.Job, error)
+}
+
+// Handler takes webhooks of a forge. It acknowledges one after its transaction; what follows from it, the engine learns
+// from the change feed.
+type Handler struct {
+	store Store
+	log   *slog.Logger
+}
+
+// New makes a handler.
+func New(store Store, log *slog.Logger) *Handler { return &Handler{store, log} }
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h.take(w, r)
+	switch model.KindOf(err) {
+	case model.KindInvalid:
+		answer(w, http.StatusBadRequest, "Bad Request", err.Error())
+	case model.KindUnauthorized:
+		answer(w, http.StatusUnauthorized, "Not Authorized", "")
+	default:
+		if err != nil {
+			h.log.Error("A webhook could not be taken", "error", err)
+			answer(w, http.StatusInternalServerError, "Server error", "")
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, title, details string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(garm.ErrorBody{Error: title, Details: details}) // the sender may be gone
+}
+
+func (h *Handler) take(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if id := r.PathValue("controller"); id != "" {
+		controller, err := h.store.Controller(ctx)
+		if err != nil {
+			return err
+		}
+		if !strings.EqualFold(id, string(controller.ID)) {
+			return nil // meant for another server
+		}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return model.Invalid("the body cannot be read: %v", err)
+	}
+	if r.Header.Get("X-Github-Event") != "workflow_job" {
+		return nil
+	}
+	var p payload
+	if err := json.Unmarshal(body, &p); err != nil {
+		return model.Invalid("the body is no workflow_job event")
+	}
+	entity, found, err := h.entity(ctx, r.Header.Get("X-Github-Hook-Installation-Target-Type"), p)
+	if err != nil || !found {
+		return err
+	}
+	secret, err := h.store.WebhookSecret(ctx, entity.ID)
+	if err != nil {
+		return err
+	}
+	if err := checkSignature(secret, body, r.Header.Get("X-Hub-Signature-256")); err != nil {
+		return err
+	}
+	return h.record(ctx, entity, p)
+}
+
+// entity finds who a webhook is about: by the address of the job and the type of the target. Unknown ones are nobody's
+// fault.
+func (h *Handler) entity(ctx context.Context, target string, p payload) (e model.Entity, found bool, err error) {
+	var kind model.EntityKind
+	var owner, name string
+	switch target {
+	case "repository":
+		kind, owner, name = model.KindRepository, p.Repository.Owner.Login, p.Repository.Name
+	case "organization":
+		kind, name = model.KindOrganization, p.Organization.Login
+	case "business":
+		kind, name = model.KindEnterprise, p.Enterprise.Slug
+	default:
+		return e, false, model.Invalid("unknown hook target type %q", target)
+	}
+	if p.Job.ID == 0 || name == "" {
+		return e, false, model.Invalid("the event names no job or no %s", kind)
+	}
+	entities, err := h.store.EntitiesOfKind(ctx, kind)
+	if err != nil {
+		return e, false, err
+	}
+	for _, e := range entities {
+		if strings.EqualFold(e.Name, name) && strings.EqualFold(e.Owner, owner) && sameHost(e.Endpoint().BaseURL, p.Job.HTMLURL) {
+			return e, true, nil
+		}
+	}
+	return e, false, nil
+}
+
+func sameHost(endpoint, job string) bool {
+	a, errA := url.Parse(endpoint)
+	b, errB := url.Parse(job)
+	return errA == nil && errB == nil && strings.EqualFold(a.Host, b.Host) && strings.EqualFold(a.Scheme, b.Scheme)
+}
+
+// checkSignature accepts SHA-256 only: with the sender's choice of algorithm a weak one would do.
+func checkSignature(secret, body []byte, header string) error {
+	if header == "" {
+		return model.Unauthorized("the signature is missing")
+	}
+	algorithm, signature, _ := strings.Cut(header, "=")
+	if algorithm != "sha256" {
+		return model.Invalid("unknown signature algorithm %q", algorithm)
+	}
+	sent, err := hex.DecodeString(signature)
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(body)
+	if err != nil || !hmac.Equal(sent, mac.Sum(nil)) {
+		return model.Unauthorized("the signature is wrong")
+	}
+	return nil
+}
+
+// errSkip leaves a row alone.
+var errSkip = errors.New("nothing to record")

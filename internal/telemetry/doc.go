@@ -1,0 +1,2 @@
+// Package telemetry holds what the programs tell about themselves: logs, metrics, health, version.
+package telemetry
