@@ -41,6 +41,9 @@ func TestInstanceEventsArriveAtOnce(t *testing.T) {
 			if _, found, synced := session.View().Instance("Runner-New"); found || !synced {
 				t.Errorf("%s: the removed instance is still there", version)
 			}
+			if !session.View().InstanceGone("Runner-New") || session.View().InstanceGone("runner-000") {
+				t.Errorf("%s: the server's word that an instance is gone is not remembered", version)
+			}
 			pass(10 * time.Second)
 			if n := server.Requests() - before; n != 0 {
 				t.Errorf("%s: the events cost %d requests", version, n)

@@ -52,6 +52,13 @@ func (s *store[T]) details(id string) (known, current bool) {
 	return true, e.detail.Equal(s.updated(e.obj))
 }
 
+// told says whether the server itself has said that the object with an id is gone.
+func (s *store[T]) told(id string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.tombs.told(id)
+}
+
 // degraded says whether any object is ailing.
 func (s *store[T]) degraded() bool {
 	s.mu.RLock()

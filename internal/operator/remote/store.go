@@ -178,7 +178,7 @@ func (s *store[T]) applyDelete(id string, own bool) (EventResult, []Notice) {
 		return EventDirty, nil
 	}
 	notices := s.remove(id)
-	s.tombs.add(id, s.clock)
+	s.tombs.add(id, s.clock, true)
 	if notices == nil {
 		return EventStale, nil
 	}
@@ -228,7 +228,7 @@ func (s *store[T]) remove(id string) []Notice {
 	}
 	s.unindex(id, e.obj)
 	delete(s.entries, id)
-	s.tombs.add(id, s.clock)
+	s.tombs.add(id, s.clock, false)
 	return []Notice{s.notice(id, e.obj)}
 }
 

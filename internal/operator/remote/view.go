@@ -129,6 +129,12 @@ func (v *View) Instance(name string) (garm.Instance, bool, bool) {
 // Instances returns all instances.
 func (v *View) Instances() ([]garm.Instance, bool) { return list(v, v.cache.instances) }
 
+// InstanceGone says whether the server itself has told, by an event or a 404, that the instance with a name is gone. It
+// is false where the instance is only missing from a list, and for names that were never seen.
+func (v *View) InstanceGone(name string) bool {
+	return !v.cache.retired.Load() && v.cache.instances.told(name)
+}
+
 // InstancesOfPool returns the instances of a pool.
 func (v *View) InstancesOfPool(id string) ([]garm.Instance, bool) {
 	return owned(v, v.cache.instances, id)
