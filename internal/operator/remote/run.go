@@ -164,9 +164,11 @@ func (s *Session) keep(ctx context.Context, k kept) {
 	}
 }
 
-// refresh lists a kind once.
+// refresh lists a kind once. Lists of one kind never overlap: the one that began first might else be applied last.
 func (s *Session) refresh(ctx context.Context, k kept) error {
 	plan := k.plan()
+	plan.listing.Lock()
+	defer plan.listing.Unlock()
 	start := time.Now()
 	plan.begin(start)
 	notices, n, err := k.load(ctx)

@@ -21,6 +21,8 @@ type schedule struct {
 	kind Kind
 	opts Options
 	wake chan struct{}
+	// listing is held while the kind is listed.
+	listing sync.Mutex
 
 	mu       sync.Mutex
 	listed   bool
