@@ -45,7 +45,7 @@ func shaped(e model.Entity, wire garm.Entity) any {
 func (s *Server) wireView(v service.EntityView) any {
 	wire := s.wireEntity(v.Entity)
 	for _, p := range v.Pools {
-		wire.Pools = append(wire.Pools, listedPool(p))
+		wire.Pools = append(wire.Pools, entityPool(p))
 	}
 	for _, e := range v.Events {
 		wire.Events = append(wire.Events, garm.EntityEvent{ID: e.ID, CreatedAt: e.CreatedAt, EventType: "status", EventLevel: string(e.Level), Message: e.Message})

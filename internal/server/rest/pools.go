@@ -38,9 +38,16 @@ func listedPool(p model.Pool) garm.Pool {
 	return wire
 }
 
+// entityPool is a pool in a list of its entity, which leaves out the endpoint: it is the entity's.
+func entityPool(p model.Pool) garm.Pool {
+	p.Endpoint = model.Endpoint{}
+	return listedPool(p)
+}
+
 func wirePoolView(v service.PoolView) garm.Pool {
 	wire := wirePool(v.Pool)
 	for _, i := range v.Instances {
+		i.ProviderName = "" // it is the pool's
 		wire.Instances = append(wire.Instances, wireInstance(i))
 	}
 	return wire
@@ -121,7 +128,7 @@ func (h entityHandlers) listPools(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	list, err := h.Service.PoolsOfEntity(r.Context(), h.kind, id)
-	answerList(h.Server, w, r, list, err, listedPool)
+	answerList(h.Server, w, r, list, err, entityPool)
 }
 
 func (h entityHandlers) createPool(w http.ResponseWriter, r *http.Request) {

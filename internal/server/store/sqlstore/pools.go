@@ -28,7 +28,7 @@ var pools = table[model.Pool]{
 			{"min_idle_runners", &p.MinIdleRunners},
 			{"enabled", &p.Enabled},
 			{"bootstrap_timeout", &p.BootstrapTimeout},
-			{"extra_specs", &p.ExtraSpecs},
+			{"extra_specs", (*[]byte)(&p.ExtraSpecs)},
 			{"runner_group", &p.RunnerGroup},
 			{"priority", &p.Priority},
 			{"enable_shell", &p.EnableShell},
