@@ -2,39 +2,74 @@ package garm
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"os"
 	"time"
 
+	protocol "github.com/garm-operator/garm-operator/garm/provider"
 	"github.com/garm-operator/garm-operator/internal/server/auth"
+	"github.com/garm-operator/garm-operator/internal/server/fleet"
+	"github.com/garm-operator/garm-operator/internal/server/forge/github"
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/server/provider"
 	"github.com/garm-operator/garm-operator/internal/server/service"
 )
 
 // parts are what the fleet engine gives to the rest of the server.
 type parts struct {
-	engine service.Engine
-	forges service.Forges
-	notify func(...model.Change)
-	run    func(context.Context) error
+	engine *fleet.Engine
+	forges forges
+	close  func()
 }
 
-// idle is an engine that makes no runners.
-type idle struct{}
-
-var errIdle = errors.New("the server makes no runners")
-
-func (idle) Health(model.EntityID) model.EntityHealth { return model.EntityHealth{Running: true} }
-
-func (idle) DeleteInstance(context.Context, model.InstanceID, bool, bool) error { return errIdle }
-
-func (idle) RegistrationToken(context.Context, model.Entity) (string, time.Time, error) {
-	return "", time.Time{}, errIdle
+// fleet puts the engine together with the forge and the configured providers.
+func (s *Server) fleet(ctx context.Context, o Options, tokens *auth.Tokens) (parts, error) {
+	controller, err := s.store.Controller(ctx)
+	if err != nil {
+		return parts{}, fmt.Errorf("reading the controller: %w", err)
+	}
+	var configs []provider.Config
+	for _, p := range o.Config.Providers {
+		configs = append(configs, provider.Config{
+			Name: p.Name, Executable: p.External.Executable, Dir: p.External.ProviderDir, ConfigFile: p.External.ConfigFile,
+			Environment: p.External.EnvironmentVariables, Version: protocol.Version(p.External.InterfaceVersion), DisableJIT: p.DisableJITConfig,
+			Timeout: time.Duration(p.External.ExecTimeoutSeconds) * time.Second, Controller: controller.ID,
+		})
+	}
+	providers, err := provider.NewSet(configs, os.Environ())
+	if err != nil {
+		return parts{}, err
+	}
+	hub := github.New(github.Options{Secrets: s.store, UserAgent: "garm/" + o.Version})
+	engine := fleet.New(fleet.Options{Store: s.store, Forges: hub, Providers: providers, Tokens: tokens, Logger: s.log})
+	return parts{engine, forges{hub}, hub.Close}, nil
 }
 
-func (idle) Tools(context.Context, model.Entity) (string, []service.Tool, error) {
-	return "", nil, errIdle
+// forges answers the use cases by the engine's forges.
+type forges struct{ fleet.Forges }
+
+// RegistrationToken implements service.Forges.
+func (f forges) RegistrationToken(ctx context.Context, entity model.Entity) (string, time.Time, error) {
+	forge, err := f.Forge(ctx, entity)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return forge.RegistrationToken(ctx)
 }
 
-func (s *Server) fleet(Options, *auth.Tokens) (parts, error) {
-	return parts{engine: idle{}, forges: idle{}, notify: func(...model.Change) {}, run: func(ctx context.Context) error { <-ctx.Done(); return nil }}, nil
+// Tools implements service.Forges.
+func (f forges) Tools(ctx context.Context, entity model.Entity) (string, []service.Tool, error) {
+	forge, err := f.Forge(ctx, entity)
+	if err != nil {
+		return "", nil, err
+	}
+	list, err := forge.Tools(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	tools := make([]service.Tool, len(list))
+	for i, t := range list {
+		tools[i] = service.Tool{OS: t.OS, Architecture: t.Architecture, DownloadURL: t.DownloadURL, Filename: t.Filename, SHA256: t.SHA256, TempToken: t.TempToken}
+	}
+	return forge.URL(), tools, nil
 }

@@ -10,11 +10,13 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
 	"github.com/garm-operator/garm-operator/internal/server/auth"
 	"github.com/garm-operator/garm-operator/internal/server/events"
+	"github.com/garm-operator/garm-operator/internal/server/fleet"
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/rest"
 	"github.com/garm-operator/garm-operator/internal/server/service"
@@ -62,13 +64,14 @@ type Server struct {
 // feed passes changes to the engine and to those who follow the event stream.
 type feed struct {
 	hub    *events.Hub
-	notify func(...model.Change)
+	engine atomic.Pointer[fleet.Engine]
 }
 
+// Publish implements model.Feed.
 func (f *feed) Publish(changes ...model.Change) {
 	f.hub.Publish(changes...)
-	if f.notify != nil {
-		f.notify(changes...)
+	if engine := f.engine.Load(); engine != nil {
+		engine.Notify(changes...)
 	}
 }
 
@@ -99,7 +102,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	c := o.Config
 	tokens := &auth.Tokens{Secret: c.JWTAuth.Secret, Life: time.Duration(c.JWTAuth.TimeToLive)}
-	parts, err := s.fleet(o, tokens)
+	parts, err := s.fleet(ctx, o, tokens)
 	if err != nil {
 		return err
 	}
@@ -122,9 +125,10 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	changes.notify = parts.notify
+	changes.engine.Store(parts.engine)
 	s.running.Go(func() {
-		if err := parts.run(life); err != nil {
+		defer parts.close()
+		if err := parts.engine.Run(life); err != nil {
 			s.fail(fmt.Errorf("the fleet engine: %w", err))
 		}
 	})
