@@ -1,0 +1,207 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
+	"github.com/garm-operator/garm-operator/internal/operator/refs"
+	"github.com/garm-operator/garm-operator/internal/operator/remote"
+)
+
+type actuator struct {
+	*shared
+	pass  *mirror.Pass[*v1beta1.Pool]
+	want  shape
+	scope scope
+	// extraKnown says that the extra specs of what is compared are those at the server.
+	extraKnown bool
+	// foreign says that the recorded pool belongs to another entity now, so that the id does not count.
+	foreign bool
+	seen    string
+	old     int
+}
+
+func (a *actuator) Resolve(ctx context.Context) error {
+	scopeErr := a.resolveScope(ctx)
+	image, err := a.resolveImage(ctx)
+	if scopeErr != nil {
+		return scopeErr
+	}
+	if err != nil {
+		return err
+	}
+	a.want, err = shapeOf(a.pass.Object.Spec, image)
+	if err != nil {
+		return mirror.Stop(v1beta1.ReasonInvalidSpec, err.Error())
+	}
+	return nil
+}
+
+// Recorded returns the id that this process has claimed or the status holds, unless another controller drew it.
+func (a *actuator) Recorded() string {
+	if a.foreign {
+		return ""
+	}
+	if id := a.claims.of(a.pass.Object.UID, a.pass.ControllerID()); id != "" {
+		return id
+	}
+	s := a.pass.Object.Status
+	if s.ControllerID != "" && s.ControllerID != a.pass.ControllerID() {
+		return ""
+	}
+	return s.ID
+}
+
+// Owner says whether an older Pool has the same id.
+func (a *actuator) Owner(ctx context.Context) error {
+	id := a.Recorded()
+	if id == "" {
+		return nil
+	}
+	same, err := a.byID.Referrers(ctx, a.pass.Client, "", id)
+	if err != nil {
+		return err
+	}
+	if owner := refs.Oldest(append(same, a.pass.Object)); owner.UID != a.pass.Object.UID {
+		return mirror.Stop(v1beta1.ReasonDuplicatePoolFound, fmt.Sprintf("Pool %s/%s is older and has the same GARM pool, %s", owner.Namespace, owner.Name, id))
+	}
+	return nil
+}
+
+func (a *actuator) Observe(ctx context.Context) (*garm.Pool, error) {
+	p := a.pass
+	a.seen = a.Recorded()
+	if a.seen != "" {
+		pool, found, synced := p.View.Pool(a.seen)
+		switch {
+		case !synced:
+			return nil, mirror.Again(time.Second)
+		case found && a.scope.id != "" && ownerOf(&pool) != a.scope.id:
+			a.foreign = true
+		case found:
+			return &pool, nil
+		}
+	}
+	if id := p.Object.Annotations[v1beta1.AnnotationAdoptPoolID]; id != "" && a.seen == "" && p.Object.DeletionTimestamp.IsZero() {
+		return a.adopt(ctx, id)
+	}
+	if open := intentOf(p.Object, p.ControllerID()); open != nil && a.claims.open(p.Object.UID, open.Time) && a.claims.of(p.Object.UID, p.ControllerID()) == "" {
+		pool, err := a.recover(ctx, open)
+		if pool != nil {
+			a.seen = pool.ID
+		}
+		return pool, err
+	}
+	return nil, nil
+}
+
+// adopt takes over the pool that the user names.
+func (a *actuator) adopt(ctx context.Context, id string) (*garm.Pool, error) {
+	p := a.pass
+	pool, found, _ := p.View.Pool(id)
+	stop := func(format string, args ...any) (*garm.Pool, error) {
+		return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, fmt.Sprintf("annotation "+v1beta1.AnnotationAdoptPoolID+": "+format, args...))
+	}
+	same, err := a.byID.Referrers(ctx, p.Client, "", id)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return stop("the GARM server has no pool %q; remove the annotation to have one created", id)
+	case ownerOf(&pool) != a.scope.id:
+		return stop("pool %q belongs to another entity than spec.githubScopeRef", id)
+	case pool.ProviderName != p.Object.Spec.ProviderName:
+		return stop("pool %q has provider %q, which cannot be changed to spec.providerName", id, pool.ProviderName)
+	case len(same) > 0 || a.claims.claimed(id, p.Object.UID) || !a.claims.take(p.Object.UID, p.ControllerID(), id):
+		return nil, mirror.Stop(v1beta1.ReasonDuplicatePoolFound, fmt.Sprintf("another Pool has the GARM pool %s", id))
+	}
+	a.seen = id
+	return &pool, nil
+}
+
+func (a *actuator) Gone(ctx context.Context) (bool, error) {
+	if a.seen == "" {
+		return true, nil
+	}
+	gone, err := a.pass.View.ConfirmGone(ctx, remote.KindPool, a.seen)
+	if gone {
+		a.claims.drop(a.pass.Object.UID)
+	}
+	return gone, err
+}
+
+// Prepare learns the extra specs where the spec has changed since it was last in force, and lists do not tell.
+func (a *actuator) Prepare(ctx context.Context, r *garm.Pool) (*garm.Pool, error) {
+	extra, known, _ := a.pass.View.PoolExtraSpecs(r.ID)
+	if known {
+		r.ExtraSpecs, a.extraKnown = extra, true
+		return r, nil
+	}
+	if inForce(a.pass.Object) {
+		return r, nil
+	}
+	full, err := a.pass.View.FetchPool(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	a.extraKnown = true
+	return &full, nil
+}
+
+// inForce says whether the present spec was brought to the server already.
+func inForce(p *v1beta1.Pool) bool {
+	i := slices.IndexFunc(p.Status.Conditions, func(c conditionType) bool { return c.Type == v1beta1.ConditionReady })
+	if i < 0 || p.Status.Conditions[i].ObservedGeneration != p.Generation {
+		return false
+	}
+	ready := p.Status.Conditions[i]
+	return ready.Status == "True" || ready.Reason == v1beta1.ReasonPoolManagerFailure
+}
+
+func (a *actuator) Diff(r *garm.Pool) []string {
+	return diff(a.want, seen(r), a.extraKnown)
+}
+
+func (a *actuator) Update(ctx context.Context, r *garm.Pool, fields []string) (*garm.Pool, error) {
+	updated, err := a.pass.View.Writer().UpdatePool(ctx, r.ID, updateParams(a.pass.Object.Spec, a.want, fields))
+	if err != nil {
+		return nil, err
+	}
+	if len(updated.ExtraSpecs) == 0 {
+		a.extraKnown = false // the answer of this server does not show them
+	}
+	return &updated, nil
+}
+
+func (a *actuator) Delete(ctx context.Context, r *garm.Pool) error {
+	return a.pass.View.Writer().DeletePool(ctx, r.ID)
+}
+
+func (a *actuator) Project(r *garm.Pool) {
+	s := &a.pass.Object.Status
+	s.ID, s.ControllerID = r.ID, a.pass.ControllerID()
+	s.LongRunningIdleRunners = int64(a.old)
+	tags := make([]string, 0, len(r.Tags))
+	for _, t := range r.Tags {
+		tags = append(tags, t.Name)
+	}
+	slices.SortFunc(tags, strings.Compare)
+	s.Tags = slices.Compact(tags)
+}
+
+func ownerOf(p *garm.Pool) string {
+	switch {
+	case p.RepoID != "":
+		return p.RepoID
+	case p.OrgID != "":
+		return p.OrgID
+	default:
+		return p.EnterpriseID
+	}
+}

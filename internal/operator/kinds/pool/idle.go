@@ -1,0 +1,123 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
+)
+
+const (
+	// jobGrace is how long a runner that has just become idle is left for the job that it may have been made for.
+	jobGrace = 15 * time.Second
+	// managerGrace is how long a pool manager has to be down before its Pools say so: a restart is not worth a write on each.
+	managerGrace = time.Minute
+	eventScaling = "Scaling"
+)
+
+// surplus is what is to be done about idle runners.
+type surplus struct {
+	// remove are the runners to delete, old counts the long-idle ones that then remain.
+	remove []garm.Instance
+	old    int
+	// next is when the answer changes by time alone; 0 for never.
+	next time.Duration
+}
+
+// surplusOf decides which idle runners go: with minIdle 0 all of them, else the long-idle ones above it. Only those whose
+// machine runs or has failed can be deleted.
+func surplusOf(instances []garm.Instance, minIdle int, age time.Duration, now time.Time) surplus {
+	var idle, old []garm.Instance
+	var next time.Duration
+	soonest := func(d time.Duration) {
+		if d > 0 && (next == 0 || d < next) {
+			next = d
+		}
+	}
+	for _, i := range instances {
+		if i.RunnerStatus != garm.RunnerIdle {
+			continue
+		}
+		since := now.Sub(i.UpdatedAt)
+		if i.UpdatedAt.IsZero() {
+			since = 0
+		}
+		if since >= age {
+			old = append(old, i)
+		} else {
+			soonest(age - since)
+		}
+		if since >= min(jobGrace, age) {
+			idle = append(idle, i)
+		} else if minIdle == 0 {
+			soonest(jobGrace - since)
+		}
+	}
+	s := surplus{old: len(old), next: next}
+	candidates := old[:min(max(len(old)-minIdle, 0), len(old))]
+	if minIdle == 0 {
+		candidates = idle
+	}
+	for _, i := range candidates {
+		if i.Status != garm.InstanceRunning && i.Status != garm.InstanceError {
+			continue
+		}
+		s.remove = append(s.remove, i)
+		if !i.UpdatedAt.IsZero() && now.Sub(i.UpdatedAt) >= age {
+			s.old--
+		}
+	}
+	return s
+}
+
+// Attend removes surplus idle runners and passes on that the pool manager is down.
+func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
+	instances, synced := a.pass.View.InstancesOfPool(r.ID)
+	if !synced {
+		return nil
+	}
+	s := surplusOf(instances, int(a.want.Min), a.minIdleAge, time.Now())
+	a.old = s.old
+	for _, i := range s.remove {
+		if err := a.remove(ctx, i); err != nil {
+			return err
+		}
+	}
+	return a.managerHint(s.next)
+}
+
+// remove asks for the removal of a runner, once in a while.
+func (a *actuator) remove(ctx context.Context, i garm.Instance) error {
+	if !a.asked.first(i.ID, time.Now()) {
+		return nil
+	}
+	err := a.pass.View.Writer().DeleteInstance(ctx, i.Name, false)
+	if garm.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.pass.Event(corev1.EventTypeNormal, eventScaling, "removing runner %s", i.Name)
+	return nil
+}
+
+func (a *actuator) managerHint(next time.Duration) error {
+	down := a.scope.manager
+	if down == nil || down.Status != "False" {
+		return mirror.Later(next)
+	}
+	if rest := managerGrace - time.Since(down.LastTransitionTime.Time); rest > 0 {
+		if next == 0 || rest < next {
+			next = rest
+		}
+		return mirror.Later(next)
+	}
+	return mirror.Degrade(v1beta1.ReasonPoolManagerFailure, fmt.Sprintf(
+		"the pool manager of %s %q is not running; see its conditions", a.scope.kind, a.scope.name), next)
+}
