@@ -1,0 +1,2 @@
+// Package operator wires the program garm-operator.
+package operator

@@ -1,0 +1,209 @@
+package operator
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm/client"
+	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/operator/remote"
+)
+
+// leaseName is the lease of the leader; two releases side by side must use the same.
+const leaseName = "b608d8b3.mercedes-benz.com"
+
+// The rates at which the operator talks to the API server, which protects itself.
+const (
+	kubernetesQPS   = 200
+	kubernetesBurst = 400
+)
+
+// Options are for those who run the operator in their own process.
+type Options struct {
+	// RestConfig replaces what the configuration says of the API server.
+	RestConfig *rest.Config
+	// Transport replaces the connection to the GARM server.
+	Transport http.RoundTripper
+	// Log receives the log; nothing is logged if it is the zero value.
+	Log logr.Logger
+	// LeaderElectionNamespace is needed for leader election outside a cluster.
+	LeaderElectionNamespace string
+	// Session changes the options of the GARM session, for tests.
+	Session func(*remote.Options)
+	// Started is called when the manager has been made, before it runs.
+	Started func(ctrl.Manager, *remote.Session)
+}
+
+// Run runs the operator until ctx ends.
+func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
+	if opts.Log.GetSink() == nil {
+		opts.Log = logr.Discard()
+	}
+	restConfig, err := restConfig(cfg, opts)
+	if err != nil {
+		return err
+	}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
+		return err
+	}
+	recorder := newMetrics()
+	garmClient, err := garmClient(cfg.GARM, opts.Transport, recorder)
+	if err != nil {
+		return fmt.Errorf("garm: %w", err)
+	}
+	sessionOptions := remote.Options{
+		Server: cfg.GARM.Server, Log: opts.Log.WithName("garm"), SyncPeriod: cfg.Operator.SyncPeriod,
+		RunnerReconciliation: cfg.Operator.RunnerReconciliation, SyncRunnersInterval: cfg.Operator.SyncRunnersInterval, Metrics: recorder,
+	}
+	if opts.Session != nil {
+		opts.Session(&sessionOptions)
+	}
+	session := remote.New(remote.Over(garmClient), sessionOptions)
+
+	skipNames := true // several operators in one process are a test's business; metrics of equal names are then shared
+	grace := 20 * time.Second
+	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+		Scheme: scheme, Logger: opts.Log,
+		Metrics:                       metricsserver.Options{BindAddress: cfg.Operator.MetricsBindAddress},
+		HealthProbeBindAddress:        cfg.Operator.HealthProbeBindAddress,
+		LeaderElection:                cfg.Operator.LeaderElection,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       opts.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       &grace,
+		Cache:                         cacheOptions(cfg.Operator),
+		Controller:                    ctrlconfig.Controller{SkipNameValidation: &skipNames},
+	})
+	if err != nil {
+		return fmt.Errorf("make the manager: %w", err)
+	}
+	if err := setup(ctx, mgr, session, cfg.Operator); err != nil {
+		return err
+	}
+	if err := mgr.Add(session); err != nil {
+		return err
+	}
+	if err := health(mgr); err != nil {
+		return err
+	}
+	if err := recorder.register(); err != nil {
+		return err
+	}
+	if opts.Started != nil {
+		opts.Started(mgr, session)
+	}
+	return mgr.Start(ctx)
+}
+
+func cacheOptions(cfg operatorconfig.Operator) cache.Options {
+	period := cfg.SyncPeriod
+	o := cache.Options{SyncPeriod: &period}
+	for _, ns := range cfg.Namespaces() {
+		if o.DefaultNamespaces == nil {
+			o.DefaultNamespaces = map[string]cache.Config{}
+		}
+		o.DefaultNamespaces[ns] = cache.Config{}
+	}
+	return o
+}
+
+func restConfig(cfg operatorconfig.Config, opts Options) (*rest.Config, error) {
+	if opts.RestConfig != nil {
+		c := rest.CopyConfig(opts.RestConfig)
+		c.QPS, c.Burst = kubernetesQPS, kubernetesBurst
+		return c, nil
+	}
+	c, err := kubeconfig(cfg.Kubernetes)
+	if err != nil {
+		return nil, fmt.Errorf("find the Kubernetes API server: %w", err)
+	}
+	c.QPS, c.Burst = kubernetesQPS, kubernetesBurst
+	return c, nil
+}
+
+// health makes the probes: ready means that the caches are filled. That GARM is down is a condition of the resources and
+// a metric, never an unready Pod.
+func health(mgr ctrl.Manager) error {
+	synced := make(chan struct{})
+	err := mgr.Add(everywhere(func(ctx context.Context) error {
+		if mgr.GetCache().WaitForCacheSync(ctx) {
+			close(synced)
+		}
+		<-ctx.Done()
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	return errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", func(*http.Request) error {
+		select {
+		case <-synced:
+			return nil
+		default:
+			return errors.New("the caches are not filled yet")
+		}
+	}))
+}
+
+// everywhere is a runnable that runs whether or not the process leads.
+type everywhere func(context.Context) error
+
+func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+
+func (everywhere) NeedLeaderElection() bool { return false }
+
+func garmClient(cfg operatorconfig.GARM, transport http.RoundTripper, metrics client.Recorder) (*client.Client, error) {
+	c := client.Config{
+		BaseURL: cfg.Server, Username: cfg.Username, Password: password(cfg), Init: cfg.Init, Email: cfg.Email, Transport: transport, Metrics: metrics,
+	}
+	if !strings.Contains(c.BaseURL, "://") {
+		c.BaseURL = "http://" + c.BaseURL
+	}
+	if cfg.CAFile != "" {
+		bundle, err := os.ReadFile(cfg.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the CA file: %w", err)
+		}
+		c.CABundle = bundle
+	}
+	if cfg.ClientCertFile != "" {
+		pair, err := tls.LoadX509KeyPair(cfg.ClientCertFile, cfg.ClientKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the client certificate: %w", err)
+		}
+		c.ClientCertificate = &pair
+	}
+	return client.New(c)
+}
+
+// password returns what is asked at each login, so that a rotated file works without a restart.
+func password(cfg operatorconfig.GARM) func(context.Context) (string, error) {
+	if cfg.PasswordFile == "" {
+		return client.Password(cfg.Password)
+	}
+	return func(context.Context) (string, error) {
+		content, err := os.ReadFile(cfg.PasswordFile)
+		if err != nil {
+			return "", fmt.Errorf("read the password file: %w", err)
+		}
+		return strings.TrimRight(string(content), "\r\n"), nil
+	}
+}
