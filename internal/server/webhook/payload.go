@@ -8,7 +8,6 @@ type payload struct {
 	Job    struct {
 		ID              int64     `json:"id"`
 		RunID           int64     `json:"run_id"`
-		RunURL          string    `json:"run_url"`
 		HTMLURL         string    `json:"html_url"`
 		Status          string    `json:"status"`
 		Conclusion      string    `json:"conclusion"`

@@ -50,15 +50,21 @@ func (h *Handler) record(ctx context.Context, entity model.Entity, p payload) er
 
 func fill(j *model.Job, p payload, status model.JobStatus, runner model.InstanceID) {
 	j.RunID, j.Action, j.Status, j.Conclusion, j.Name = p.Job.RunID, p.Action, status, p.Job.Conclusion, p.Job.Name
-	j.StartedAt, j.CompletedAt, j.Labels, j.WorkflowRunURL = p.Job.StartedAt.UTC(), p.Job.CompletedAt.UTC(), p.Job.Labels, p.Job.RunURL
+	j.StartedAt, j.CompletedAt, j.Labels, j.WorkflowRunURL = p.Job.StartedAt.UTC(), p.Job.CompletedAt.UTC(), p.Job.Labels, runURL(p.Job.HTMLURL)
 	j.RepositoryName, j.RepositoryOwner = p.Repository.Name, p.Repository.Owner.Login
 	if status != model.JobQueued {
-		j.LockedBy = ""
 		j.RunnerID, j.RunnerName, j.RunnerGroupID, j.RunnerGroupName = p.Job.RunnerID, p.Job.RunnerName, p.Job.RunnerGroupID, p.Job.RunnerGroupName
 	}
 	if runner != "" {
 		j.InstanceID = runner
 	}
+}
+
+// runURL is the page of a job's run, which the page of the job lies below.
+func runURL(job string) string {
+	run, _, _ := strings.Cut(job, "/job/")
+	run, _, _ = strings.Cut(run, "/jobs/")
+	return run
 }
 
 // runner is the instance of ours that an event names; one without an id where it is none.
