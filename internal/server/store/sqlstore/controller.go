@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
 	"github.com/google/uuid"
@@ -31,19 +32,30 @@ var controllers = table[model.Controller]{
 	},
 }
 
-// initialize fills a new database, and gives one without endpoints that of github.com, as it would be missed.
+// passphrasePurpose seals the id of the controller, by which another passphrase is noticed at once.
+const passphrasePurpose = "passphrase check"
+
+// initialize fills a new database: a controller, and the endpoint of github.com, which would be missed. Of an existing
+// one it checks the passphrase.
 func (s *Store) initialize(ctx context.Context) error {
 	return s.write(ctx, "filling the database", func(t *tx) error {
 		rows, err := controllers.list(ctx, t, "")
-		if err != nil || len(rows) > 0 {
+		if err != nil {
 			return err
+		}
+		if len(rows) > 0 {
+			return s.checkPassphrase(ctx, t, rows[0].ID)
 		}
 		now := s.now().UTC()
 		c := model.Controller{
 			ID: model.ControllerID(uuid.NewString()), AgentReleasesURL: agentReleases, JobBackoff: model.DefaultJobBackoff,
 			CreatedAt: now, UpdatedAt: now,
 		}
-		if _, err := controllers.insert(ctx, t, &c); err != nil {
+		check, err := s.seal.seal(passphrasePurpose, []byte(c.ID))
+		if err != nil {
+			return err
+		}
+		if _, err := controllers.insert(ctx, t, &c, field{"passphrase_check", check}); err != nil {
 			return err
 		}
 		e := model.Endpoint{
@@ -54,6 +66,17 @@ func (s *Store) initialize(ctx context.Context) error {
 		t.written = true
 		return err
 	})
+}
+
+func (s *Store) checkPassphrase(ctx context.Context, t *tx, id model.ControllerID) error {
+	var check []byte
+	if err := t.QueryRowContext(ctx, "SELECT passphrase_check FROM controller WHERE id = ?", id).Scan(&check); err != nil {
+		return err
+	}
+	if _, err := s.seal.open(passphrasePurpose, check); err != nil {
+		return errors.New("database.passphrase is not the one that the database was made with")
+	}
+	return nil
 }
 
 // Controller returns the row about the server itself.

@@ -9,6 +9,7 @@ CREATE TABLE controller (
     enable_agent_tools_sync INTEGER NOT NULL,
     ca_cert_bundle          BLOB,
     job_backoff             INTEGER NOT NULL,
+    passphrase_check        BLOB NOT NULL,
     created_at              INTEGER NOT NULL,
     updated_at              INTEGER NOT NULL
 ) STRICT;
