@@ -17,6 +17,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/auth"
 	"github.com/garm-operator/garm-operator/internal/server/events"
 	"github.com/garm-operator/garm-operator/internal/server/fleet"
+	"github.com/garm-operator/garm-operator/internal/server/metrics"
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/rest"
 	"github.com/garm-operator/garm-operator/internal/server/service"
@@ -117,6 +118,9 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 		Service: svc, Tokens: tokens, Hub: s.hub, Version: o.Version, CORSOrigins: c.APIServer.CORSOrigins, Log: s.log,
 		Webhooks: webhook.New(s.store, s.log), MetricsOpen: c.Metrics.DisableAuth,
 	}
+	if c.Metrics.Enable {
+		api.Metrics = metrics.Handler(metrics.Options{Source: s.store, Health: parts.engine.Health, Providers: described(c.Providers), Log: s.log})
+	}
 	if c.LogStreamer() {
 		api.Logs = o.LogStream
 	}
@@ -143,6 +147,14 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	})
 	s.log.Info("Serving", "address", s.listener.Addr().String(), "version", o.Version)
 	return nil
+}
+
+func described(providers []garmconfig.Provider) []metrics.Provider {
+	list := make([]metrics.Provider, len(providers))
+	for i, p := range providers {
+		list[i] = metrics.Provider{Name: p.Name, Description: p.Description}
+	}
+	return list
 }
 
 // listen opens the configured address, or takes the given listener.
