@@ -78,7 +78,7 @@ func (p *External) Create(ctx context.Context, pool model.Pool, b fleet.Bootstra
 		ProviderID string `json:"provider_id"`
 	}
 	_ = json.Unmarshal(answer, &named)
-	failed := badAnswer(provider.CreateInstance, err)
+	failed := badAnswer(provider.CreateInstance, errors.New(scrub(err.Error(), secrets)))
 	failed.ProviderID = limit(named.ProviderID, maxID)
 	return fleet.Machine{}, failed
 }
@@ -130,5 +130,5 @@ func (p *External) timeout(pool model.Pool) time.Duration {
 }
 
 func badAnswer(command provider.Command, err error) *fleet.ProviderError {
-	return &fleet.ProviderError{Kind: fleet.ProviderBadAnswer, Op: string(command), Fault: err.Error(), Err: err}
+	return &fleet.ProviderError{Kind: fleet.ProviderBadAnswer, Op: string(command), Fault: err.Error(), Err: provider.ErrBadAnswer}
 }
