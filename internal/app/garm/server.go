@@ -116,7 +116,7 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	}
 	api := rest.Options{
 		Service: svc, Tokens: tokens, Hub: s.hub, Version: o.Version, CORSOrigins: c.APIServer.CORSOrigins, Log: s.log,
-		Webhooks: webhook.New(s.store, s.log), MetricsOpen: c.Metrics.DisableAuth,
+		Webhooks: webhook.New(s.store, s.log), MetricsOpen: c.Metrics.DisableAuth, Debug: c.Default.DebugServer,
 	}
 	if c.Metrics.Enable {
 		api.Metrics = metrics.Handler(metrics.Options{Source: s.store, Health: parts.engine.Health, Providers: described(c.Providers), Log: s.log})

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"net/http/pprof"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
@@ -82,6 +83,14 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("/webhooks/{controller}", s.Webhooks)
 		mux.Handle("/webhooks/{$}", s.Webhooks)
 		mux.Handle("/webhooks/{controller}/{$}", s.Webhooks)
+	}
+	if s.Debug {
+		debug := func(h http.HandlerFunc) http.HandlerFunc { return s.requireUser(s.requireAdmin(h)) }
+		mux.HandleFunc("GET /debug/pprof/", debug(pprof.Index))
+		mux.HandleFunc("GET /debug/pprof/cmdline", debug(pprof.Cmdline))
+		mux.HandleFunc("GET /debug/pprof/profile", debug(pprof.Profile))
+		mux.HandleFunc("GET /debug/pprof/symbol", debug(pprof.Symbol))
+		mux.HandleFunc("GET /debug/pprof/trace", debug(pprof.Trace))
 	}
 	if s.Metrics != nil {
 		mux.HandleFunc("GET /metrics", s.requireMetrics(s.Metrics))

@@ -33,6 +33,8 @@ type Options struct {
 	Metrics http.Handler
 	// MetricsOpen serves metrics to everybody.
 	MetricsOpen bool
+	// Debug serves profiles at /debug/pprof/, to administrators.
+	Debug bool
 	// Version is the release that the server reports.
 	Version string
 	// CORSOrigins are the origins whose pages may call; "*" is any.

@@ -65,10 +65,7 @@ func (s *Service) UpdateEndpoint(ctx context.Context, name model.EndpointName, u
 		assign(&e.BaseURL, u.BaseURL)
 		assign(&e.CACertBundle, u.CACertBundle)
 		if len(e.CACertBundle) == 0 {
-			e.CACertBundle = before.CACertBundle[:0:0]
-			if len(before.CACertBundle) == 0 {
-				e.CACertBundle = before.CACertBundle
-			}
+			e.CACertBundle = nil
 		}
 		moved := before.APIBaseURL != e.APIBaseURL || before.UploadBaseURL != e.UploadBaseURL || before.BaseURL != e.BaseURL
 		if inUse && moved {
