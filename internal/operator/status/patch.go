@@ -4,41 +4,50 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Patch writes the status of now where it differs from that of before, and nothing where it does not. It says whether it
 // wrote; now then holds what the API server answered.
 func Patch(ctx context.Context, c client.Client, before, now client.Object) (bool, error) {
-	patch := client.MergeFrom(before)
-	same, err := sameStatus(before, now)
-	if err != nil || same {
+	data, err := patchOf(before, now)
+	if err != nil || data == nil {
 		return false, err
 	}
-	if err := c.Status().Patch(ctx, now, patch); err != nil {
+	if err := c.Status().Patch(ctx, now, client.RawPatch(types.MergePatchType, data)); err != nil {
 		return false, fmt.Errorf("write status: %w", err)
 	}
 	return true, nil
 }
 
-func sameStatus(a, b client.Object) (bool, error) {
-	left, err := statusOf(a)
+// patchOf returns a merge patch with the whole status, or nil if nothing differs. Fields that the schema requires stand in
+// it even when they are zero, so that the first write is complete.
+func patchOf(before, now client.Object) ([]byte, error) {
+	old, err := statusOf(before)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	right, err := statusOf(b)
-	if err != nil {
-		return false, err
+	status, err := statusOf(now)
+	if err != nil || reflect.DeepEqual(old, status) {
+		return nil, err
 	}
-	return string(left) == string(right), nil
+	for key := range old {
+		if _, kept := status[key]; !kept {
+			status[key] = nil
+		}
+	}
+	return json.Marshal(map[string]any{"status": status})
 }
 
-func statusOf(obj client.Object) ([]byte, error) {
+func statusOf(obj client.Object) (map[string]any, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
 		return nil, fmt.Errorf("compare status: %w", err)
 	}
-	return json.Marshal(content["status"])
+	status, _ := content["status"].(map[string]any)
+	return status, nil
 }

@@ -1,0 +1,97 @@
+package operator_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
+)
+
+// The whole fleet from nothing, in any order, each object once at the server; and down again in any order.
+func TestFleetUpAndDown(t *testing.T) {
+	e := setup(t).run()
+	objects := append(e.Base(), e.Pools(3)...)
+	slices.Reverse(objects) // OP-9: a Pool before its Image, an Organization before its credential
+	e.apply(objects...)
+	e.ready(objects...)
+	if n := len(e.pools()); n != 3 {
+		t.Errorf("the server has %d pools, not 3", n)
+	}
+	counts := e.Proxy.Counts()
+	if n := counts.Of("POST", "/organizations/{id}/pools", 200); n != 3 {
+		t.Errorf("%d pools were created, not 3:\n%s", n, counts)
+	}
+
+	for _, o := range objects {
+		if _, ok := o.(v1beta1.Conditioned); ok {
+			e.delete(o)
+		}
+	}
+	var mirrored []client.Object
+	for _, o := range objects {
+		if _, ok := o.(v1beta1.Conditioned); ok {
+			mirrored = append(mirrored, o)
+		}
+	}
+	e.gone(mirrored...)
+	if orgs, err := e.GARM.ListOrganizations(e.ctx); err != nil || len(orgs) > 0 {
+		t.Errorf("the server still has organizations: %v, %v", orgs, err)
+	}
+}
+
+// OP-5, OP-36: an edit is one PUT, and nothing follows it.
+func TestPoolEdits(t *testing.T) {
+	e := setup(t).run()
+	pool := e.Pool("edited")
+	pool.Spec.ExtraSpecs = `{"b": 1, "a": "<x>"}`
+	objects := append(e.Base(), pool)
+	e.apply(objects...)
+	e.ready(objects...)
+	for _, c := range []struct {
+		name   string
+		change func(*v1beta1.PoolSpec)
+		puts   int
+	}{
+		{"tags", func(s *v1beta1.PoolSpec) { s.Tags = []string{"z", "linux"} }, 1},
+		{"order of tags", func(s *v1beta1.PoolSpec) { s.Tags = []string{"linux", "z"} }, 0},
+		{"max", func(s *v1beta1.PoolSpec) { s.MaxRunners = 9 }, 1},
+		{"extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"a":"y"}` }, 1},
+		{"spelling of extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = ` { "a" : "y" } ` }, 0},
+		{"no extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "" }, 1},
+		{"prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "big" }, 1},
+		{"no prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "" }, 1},
+		{"default prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "garm" }, 0},
+		{"flavor", func(s *v1beta1.PoolSpec) { s.Flavor = "huge" }, 1},
+		{"group", func(s *v1beta1.PoolSpec) { s.GitHubRunnerGroup = "blue" }, 1},
+		{"disabled", func(s *v1beta1.PoolSpec) { s.Enabled = false }, 1},
+		{"timeout", func(s *v1beta1.PoolSpec) { s.RunnerBootstrapTimeout = 30 }, 1},
+		{"arch synonym", func(s *v1beta1.PoolSpec) { s.OSArch = "x86_64" }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e.t = t
+			before := e.Proxy.Counts()
+			edit(e, pool, func(p *v1beta1.Pool) { c.change(&p.Spec) })
+			e.ready(pool)
+			if n := e.Proxy.Counts().Since(before).Of("PUT", "/pools/{id}", 0); n != c.puts {
+				t.Errorf("%d PUTs, not %d: %s", n, c.puts, e.Proxy.Counts().Since(before))
+			}
+		})
+	}
+	e.t = t
+	image := e.Image(stack.ImageName, "")
+	before := e.Proxy.Counts()
+	edit(e, image, func(i *v1beta1.Image) { i.Spec.Tag = "ubuntu-26.04" })
+	e.eventually(func() error {
+		if got := e.pools()[0].Image; got != "ubuntu-26.04" {
+			return fmt.Errorf("the pool has image %q", got)
+		}
+		return nil
+	})
+	if n := e.Proxy.Counts().Since(before).Of("PUT", "/pools/{id}", 0); n != 1 {
+		t.Errorf("%d PUTs for a new image, not 1", n)
+	}
+}

@@ -1,0 +1,242 @@
+// Package operator_test proves the operator against a real API server and a real GARM server, with a simulated GitHub.
+package operator_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/config/crd"
+	"github.com/garm-operator/garm-operator/garm"
+	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
+	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/operator/status"
+	"github.com/garm-operator/garm-operator/internal/operator/status/statustest"
+)
+
+// deadline bounds every wait.
+const deadline = 60 * time.Second
+
+var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
+	p, err := controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases})
+	plane = p
+	return p, err
+})
+
+// plane is what start has started, nil before.
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if plane != nil {
+		if err := plane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// env is one environment with a running operator.
+type env struct {
+	*stack.Stack
+	t         *testing.T
+	ctx       context.Context
+	namespace string
+	stop      func()
+	config    operatorconfig.Config
+}
+
+// setup brings up everything but the operator.
+func setup(t *testing.T) *env {
+	t.Helper()
+	if os.Getenv(controlplane.AssetsVariable) == "" {
+		t.Skipf("%s is not set; make test sets it", controlplane.AssetsVariable)
+	}
+	p, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*deadline)
+	t.Cleanup(cancel)
+	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	namespace = fmt.Sprintf("%.40s-%d", namespace, time.Now().UnixNano()%1e6)
+	out := &output{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(out.String())
+		}
+	})
+	log := slog.New(slog.NewTextHandler(out, nil))
+	s, err := stack.Up(ctx, stack.Options{Plane: p, Dir: t.TempDir(), Namespace: namespace, Provider: "/bin/false", Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Down(); err != nil {
+			t.Error(err)
+		}
+	})
+	e := &env{Stack: s, t: t, ctx: ctx, namespace: namespace}
+	e.config = operatorconfig.Config{
+		GARM: operatorconfig.GARM{Server: s.Proxy.URL(), Username: stack.User, Password: stack.Password, Init: true, Email: stack.Email},
+		Operator: operatorconfig.Operator{
+			MetricsBindAddress: "0", HealthProbeBindAddress: "0", SyncPeriod: 5 * time.Minute, WatchNamespace: namespace,
+			SyncRunnersInterval: 5 * time.Second, MinIdleRunnersAge: 2 * time.Hour, RunnerConcurrency: 10, RepositoryConcurrency: 10,
+			OrganizationConcurrency: 5, EnterpriseConcurrency: 1, PoolConcurrency: 10,
+		},
+	}
+	return e
+}
+
+// run starts the operator; it stops with the test, or with e.stop.
+func (e *env) run() *env {
+	e.t.Helper()
+	out := &output{}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		log := logr.FromSlogHandler(slog.NewTextHandler(out, nil))
+		done <- operatorapp.Run(ctx, e.config, operatorapp.Options{RestConfig: plane.Config(), Log: log})
+	}()
+	e.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			e.t.Errorf("the operator stopped: %v", err)
+		}
+		if e.t.Failed() {
+			e.t.Log(out.String())
+		}
+	})
+	e.t.Cleanup(func() { e.stop() })
+	return e
+}
+
+func (e *env) apply(objects ...client.Object) {
+	e.t.Helper()
+	if err := e.Apply(e.ctx, objects...); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// ready waits until the resources are Ready, and checks the laws of conditions.
+func (e *env) ready(objects ...client.Object) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(e.ctx, deadline, fmt.Errorf("not within %s", deadline))
+	defer cancel()
+	if err := e.WaitReady(ctx, objects...); err != nil {
+		e.t.Fatal(err)
+	}
+	for _, o := range objects {
+		if c, ok := o.(v1beta1.Conditioned); ok {
+			for _, err := range statustest.Laws(c) {
+				e.t.Errorf("%T %s: %v", o, o.GetName(), err)
+			}
+		}
+	}
+}
+
+func (e *env) eventually(check func() error) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(e.ctx, deadline, fmt.Errorf("not within %s", deadline))
+	defer cancel()
+	if err := stack.Until(ctx, check); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// condition waits until a resource has a condition with a status and reason.
+func (e *env) condition(obj client.Object, kind, want, reason string) {
+	e.t.Helper()
+	e.eventually(func() error {
+		if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
+			return err
+		}
+		c := status.Find(obj.(v1beta1.Conditioned), kind)
+		if c == nil || string(c.Status) != want || c.Reason != reason {
+			return fmt.Errorf("%s has %s %+v, not %s %s", obj.GetName(), kind, c, want, reason)
+		}
+		if c.ObservedGeneration != obj.GetGeneration() {
+			return fmt.Errorf("%s speaks of generation %d, not %d", kind, c.ObservedGeneration, obj.GetGeneration())
+		}
+		return nil
+	})
+}
+
+func (e *env) delete(obj client.Object) {
+	e.t.Helper()
+	if err := e.Kube.Delete(e.ctx, obj); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// gone waits until the resources are gone from the API server.
+func (e *env) gone(objects ...client.Object) {
+	e.t.Helper()
+	e.eventually(func() error {
+		for _, o := range objects {
+			err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(o), o)
+			if err == nil {
+				c, _ := o.(v1beta1.Conditioned)
+				return fmt.Errorf("%T %s is still there: %+v", o, o.GetName(), status.Find(c, v1beta1.ConditionReady))
+			}
+			if client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// edit changes a resource, however often it is written meanwhile.
+func edit[O client.Object](e *env, obj O, change func(O)) {
+	e.t.Helper()
+	base := obj.DeepCopyObject().(O)
+	if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
+		e.t.Fatal(err)
+	}
+	base = obj.DeepCopyObject().(O)
+	change(obj)
+	if err := e.Kube.Patch(e.ctx, obj, client.MergeFrom(base)); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *env) pools() []garm.Pool {
+	e.t.Helper()
+	pools, err := e.GARM.ListPools(e.ctx)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pools
+}
+
+// output collects a log for a test that fails.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
