@@ -127,7 +127,7 @@ func TestSV57OneBrokenEntityStopsNobodyElse(t *testing.T) {
 		if got := len(w.provider.Creates()) + len(w.rows()); got != 0 {
 			t.Errorf("%d rows and creates without a forge", got)
 		}
-		w.forge.Fail = nil
+		w.forge.Do(func() { w.forge.Fail = nil })
 		w.store.Put(w.entity())
 		w.store.Changed(model.Change{Operation: model.OpUpdate, Object: w.entity().Credentials})
 		synctest.Wait()
@@ -146,12 +146,14 @@ func TestSV52RateLimitStopsCalls(t *testing.T) {
 		w.start()
 		reset := time.Now().Add(40 * time.Minute)
 		limited := true
-		w.forge.Fail = func(op string) error {
-			if limited {
-				return forgetest.RateLimited(reset)
+		w.forge.Do(func() {
+			w.forge.Fail = func(string) error {
+				if limited {
+					return forgetest.RateLimited(reset)
+				}
+				return nil
 			}
-			return nil
-		}
+		})
 		w.pool(func(p *model.Pool) { p.MinIdleRunners = 8 })
 		synctest.Wait()
 		first := w.forge.AllCalls()
@@ -162,7 +164,7 @@ func TestSV52RateLimitStopsCalls(t *testing.T) {
 		if h := w.engine.Health("entity"); h.Running {
 			t.Error("the entity is shown as healthy while its credentials are limited")
 		}
-		limited = false
+		w.forge.Do(func() { limited = false })
 		w.pass(5 * time.Minute)
 		if got := len(w.provider.Machines()); got != 8 {
 			t.Errorf("%d machines after the reset, want 8\n%s", got, w.log.String())

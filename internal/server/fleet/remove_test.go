@@ -97,7 +97,7 @@ func TestDeleteInstance(t *testing.T) {
 					w.store.Changed = nil
 					w.change(row, func(i *model.Instance) { i.Status = test.status })
 				}
-				w.forge.Fail = func(string) error { return test.fail }
+				w.forge.Do(func() { w.forge.Fail = func(string) error { return test.fail } })
 				err := w.engine.DeleteInstance(t.Context(), row.ID, test.force, test.bypass)
 				synctest.Wait()
 				if (err != nil) != test.wantsError || err != nil && model.KindOf(err) != test.kind {

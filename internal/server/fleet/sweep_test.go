@@ -65,16 +65,18 @@ func TestSV27OneFailureDoesNotEndTheSweep(t *testing.T) {
 			w.forge.Change(row.Name, func(r *fleet.Runner) { r.Online = false })
 		}
 		failed := false
-		w.forge.Fail = func(op string) error {
-			if op == "Runner" && !failed {
-				failed = true
-				return forgetest.Error(fleet.ForgeUnavailable)
+		w.forge.Do(func() {
+			w.forge.Fail = func(op string) error {
+				if op == "Runner" && !failed {
+					failed = true
+					return forgetest.Error(fleet.ForgeUnavailable)
+				}
+				if op == "Runners" {
+					failed = false
+				}
+				return nil
 			}
-			if op == "Runners" {
-				failed = false
-			}
-			return nil
-		}
+		})
 		w.pass(30 * time.Minute)
 		if got := len(w.rows()); got > 1 {
 			t.Errorf("%d rows are left", got)
@@ -88,7 +90,7 @@ func TestSV61OneMissingListKillsNobody(t *testing.T) {
 		w.start()
 		w.idle()
 		rows := w.rows()
-		w.forge.Hidden = map[string]bool{rows[0].Name: true}
+		w.forge.Do(func() { w.forge.Hidden = map[string]bool{rows[0].Name: true} })
 		w.pass(2 * time.Hour)
 		if got := w.row(rows[0].Name); got.Status != model.InstanceRunning || got.RunnerStatus != model.RunnerIdle {
 			t.Fatalf("a runner that lists leave out but that exists: %+v", got)

@@ -16,7 +16,8 @@ import (
 
 // Forge is a forge with one set of runners. Its zero value works. It is a fleet.Forge for every entity.
 type Forge struct {
-	// Fail, when set, is asked before each call; an error of it is the answer. op is the name of the method.
+	// Fail, when set, is asked before each call, under the lock of the forge; an error of it is the answer. op is the name
+	// of the method. While the forge is in use, fields are changed by Do.
 	Fail func(op string) error
 	// Hidden names runners that lists leave out although they exist.
 	Hidden map[string]bool
@@ -126,15 +127,20 @@ func (f *Forge) call(op string) error {
 		f.calls = map[string]int{}
 	}
 	f.calls[op]++
-	fail := f.Fail
-	f.mu.Unlock()
-	if fail != nil {
-		if err := fail(op); err != nil {
+	if f.Fail != nil {
+		if err := f.Fail(op); err != nil {
+			f.mu.Unlock()
 			return err
 		}
 	}
-	f.mu.Lock()
 	return nil
+}
+
+// Do runs change while nobody uses the forge.
+func (f *Forge) Do(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
 }
 
 // Tools implements fleet.Forge.
