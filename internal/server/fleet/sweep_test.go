@@ -77,7 +77,7 @@ func TestSV27OneFailureDoesNotEndTheSweep(t *testing.T) {
 				return nil
 			}
 		})
-		w.pass(30 * time.Minute)
+		w.pass(40 * time.Minute) // the bootstrap timeout and two sweeps, with jitter
 		if got := len(w.rows()); got > 1 {
 			t.Errorf("%d rows are left", got)
 		}
