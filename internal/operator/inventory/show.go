@@ -2,14 +2,11 @@ package inventory
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -39,9 +36,11 @@ func (r *reconciler) show(ctx context.Context, p *pass, obj *v1beta1.Runner) err
 }
 
 // becomesRunning says whether this is the moment to ask for addresses, which neither lists nor the events of real servers
-// show. It comes once in the life of a runner.
+// show. It comes once in the life of a runner, and not for those that ran before they were shown: however many there are,
+// a start costs no GET of each.
 func becomesRunning(obj *v1beta1.Runner, i garm.Instance) bool {
-	return i.Status == garm.InstanceRunning && obj.Status.InstanceStatus != string(garm.InstanceRunning) &&
+	before := obj.Status.InstanceStatus
+	return i.Status == garm.InstanceRunning && before != "" && before != string(garm.InstanceRunning) &&
 		len(i.Addresses) == 0 && len(obj.Status.Addresses) == 0
 }
 
@@ -75,26 +74,12 @@ func (r *reconciler) writeStatus(ctx context.Context, p *pass, obj *v1beta1.Runn
 	}
 	conditions.Apply(now, metav1.NewTime(time.Now()))
 	now.Status.ObservedGeneration = now.Generation
-	if reflect.DeepEqual(obj.Status, v1beta1.RunnerStatus{}) {
-		if err := r.writeFirst(ctx, now); err != nil {
-			return err
-		}
-	} else if _, err := status.Patch(ctx, r.client, obj, now); err != nil {
+	wrote, err := status.Patch(ctx, r.client, obj, now)
+	if err != nil {
 		return err
 	}
-	r.written.note(now)
-	return nil
-}
-
-// writeFirst writes a whole status: of one that differs from an absent one the required fields would be left out where
-// they are zero.
-func (r *reconciler) writeFirst(ctx context.Context, obj *v1beta1.Runner) error {
-	patch, err := json.Marshal(map[string]any{"status": obj.Status})
-	if err != nil {
-		return fmt.Errorf("write status: %w", err)
-	}
-	if err := r.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("write status: %w", err)
+	if wrote {
+		r.written.note(now)
 	}
 	return nil
 }
