@@ -52,6 +52,10 @@ func Classify(verb Verb, err error) Outcome {
 		return Outcome{Class: Transient, Reason: v1beta1.ReasonReconcileError, Message: err.Error(), Err: err}
 	}
 	o := Outcome{Class: Transient, Reason: v1beta1.ReasonGarmAPIError, Message: e.Error(), Err: err}
+	if e.Kind == garm.KindTransport || e.Kind == garm.KindTimeout {
+		// The cause names ports that differ each time; a status would never come to rest.
+		o.Message = e.Op + ": no answer from the GARM server (" + e.Kind.String() + ")"
+	}
 	if verb == Deleting {
 		o.Reason = v1beta1.ReasonDeletionFailed
 	}

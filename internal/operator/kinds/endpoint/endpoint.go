@@ -78,9 +78,12 @@ func (a *actuator) Create(ctx context.Context) (*garm.Endpoint, error) {
 		return nil, err
 	}
 	spec := p.Object.Spec
-	for field, value := range map[string]v1beta1.URL{fieldAPIURL: spec.APIBaseURL, fieldUploadURL: spec.UploadBaseURL, fieldBaseURL: spec.BaseURL} {
-		if value == "" {
-			return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, "spec."+field+" must be set: the GARM server has no endpoint of this name yet, and needs it to make one")
+	for _, u := range []struct {
+		field string
+		value v1beta1.URL
+	}{{fieldAPIURL, spec.APIBaseURL}, {fieldUploadURL, spec.UploadBaseURL}, {fieldBaseURL, spec.BaseURL}} {
+		if u.value == "" {
+			return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, "spec."+u.field+" must be set: the GARM server has no endpoint of this name yet, and needs it to make one")
 		}
 	}
 	p.Event(corev1.EventTypeNormal, mirror.EventCreating, "creating the endpoint at the GARM server")

@@ -43,7 +43,8 @@ func (a *actuator) Create(ctx context.Context) (*garm.Pool, error) {
 	if err := p.Annotate(ctx, map[string]string{v1beta1.AnnotationPoolIntent: text}); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithDeadline(ctx, plan.Time.Add(createDeadline))
+	// A create that has begun is finished even if the process is asked to stop: an answer is cheaper than a search.
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), plan.Time.Add(createDeadline))
 	defer cancel()
 
 	a.claims.gate.RLock()
@@ -78,10 +79,10 @@ func (a *actuator) creatable() error {
 		}
 	}
 	info := a.pass.View.Controller()
-	for name, value := range map[string]string{"metadata": info.MetadataURL, "callback": info.CallbackURL} {
-		if missing(value) {
+	for _, u := range []struct{ name, value string }{{"metadata", info.MetadataURL}, {"callback", info.CallbackURL}} {
+		if missing(u.value) {
 			return mirror.Wait(v1beta1.ReasonControllerURLsMissing, fmt.Sprintf(
-				"the %s URL of the GARM server is not set, so runners could not reach it; a GarmServerConfig sets it", name), time.Minute)
+				"the %s URL of the GARM server is not set, so runners could not reach it; a GarmServerConfig sets it", u.name), time.Minute)
 		}
 	}
 	return nil
