@@ -71,7 +71,7 @@ func setup(t *testing.T) *env {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*deadline)
 	t.Cleanup(cancel)
-	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", ".", "-").Replace(t.Name()))
 	namespace = fmt.Sprintf("%.40s-%d", namespace, time.Now().UnixNano()%1e6)
 	out := &output{}
 	t.Cleanup(func() {
