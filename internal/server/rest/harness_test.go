@@ -73,13 +73,17 @@ func newServer(t *testing.T, change func(*rest.Options)) *server {
 	return s
 }
 
-// ready starts an API that is set up and logged in to.
+// ready starts an API that is set up and logged in to. It takes no password, whose hash would cost each test its time.
 func ready(t *testing.T, change func(*rest.Options)) *server {
 	t.Helper()
 	s := newServer(t, change)
-	s.want(t, 200, "POST", "/first-run", map[string]any{"username": "admin", "email": "admin@example.com", "password": password})
-	login := s.want(t, 200, "POST", "/auth/login", map[string]any{"username": "admin", "password": password})
-	s.token = login["token"].(string)
+	user, err := s.store.CreateAdmin(t.Context(), model.User{Username: "admin", Email: "admin@example.com", PasswordHash: []byte("none"), Enabled: true, IsAdmin: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.token, err = s.tokens.UserToken(user); err != nil {
+		t.Fatal(err)
+	}
 	s.want(t, 200, "PUT", "/controller", map[string]any{"metadata_url": "http://garm.test/m", "callback_url": "http://garm.test/c", "webhook_url": "http://garm.test/w"})
 	return s
 }

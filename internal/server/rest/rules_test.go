@@ -18,6 +18,13 @@ func TestSetUpComesFirst(t *testing.T) {
 	s.want(t, 400, "POST", "/first-run", "{not json")
 	s.want(t, 200, "POST", "/first-run/", map[string]any{"username": "admin", "email": "admin@example.com", "password": password})
 	s.want(t, 409, "POST", "/first-run", "{not json")
+	s.want(t, 401, "POST", "/auth/login", map[string]any{"username": "admin", "password": "wrong"})
+	s.want(t, 401, "POST", "/auth/login", map[string]any{"username": "nobody", "password": password})
+	for _, login := range []string{"admin", "Admin@example.com"} {
+		if got := s.want(t, 200, "POST", "/auth/login", map[string]any{"username": login, "password": password}); got["token"] == "" {
+			t.Errorf("%s gets no token", login)
+		}
+	}
 	if got := s.want(t, 409, "GET", "/providers", nil); got["error"] != "urls_required" {
 		t.Errorf("before the URLs, without a token: %v", got)
 	}
