@@ -124,15 +124,19 @@ func final(err error) error { return &finalError{err} }
 func until(ctx context.Context, check func() error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	var last error
 	for {
 		err := check()
 		var stop *finalError
 		if err == nil || errors.As(err, &stop) {
 			return err
 		}
+		if ctx.Err() == nil || last == nil { // a call that the deadline cut off says nothing new
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), err)
+			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), last)
 		case <-tick.C:
 		}
 	}

@@ -26,14 +26,18 @@ func (s *Stack) Apply(ctx context.Context, objects ...client.Object) error {
 func Until(ctx context.Context, check func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	var last error
 	for {
 		err := check()
 		if err == nil {
 			return nil
 		}
+		if ctx.Err() == nil || last == nil { // a call that the deadline cut off says nothing new
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), err)
+			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), last)
 		case <-tick.C:
 		}
 	}

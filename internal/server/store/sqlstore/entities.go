@@ -173,10 +173,12 @@ func (s *Store) EntityEvents(ctx context.Context, id model.EntityID) ([]model.En
 	return entityEvents.list(ctx, s.reader, "entity_events.entity_id = ?", id)
 }
 
-// AddEntityEvent appends to the history of an entity; the oldest events go. A missing entity is no error.
+// AddEntityEvent appends to the history of an entity; the oldest events go. What the API shows of the entity changes by it,
+// so those who follow the entity are told. A missing entity is no error.
 func (s *Store) AddEntityEvent(ctx context.Context, id model.EntityID, level model.EventLevel, message string) error {
 	return s.write(ctx, "adding an event", func(t *tx) error {
-		if _, err := entities.one(ctx, t, noEntity(), "entities.id = ?", id); err != nil {
+		e, err := entities.one(ctx, t, noEntity(), "entities.id = ?", id)
+		if err != nil {
 			if model.IsNotFound(err) {
 				return nil
 			}
@@ -186,8 +188,12 @@ func (s *Store) AddEntityEvent(ctx context.Context, id model.EntityID, level mod
 		if _, err := entityEvents.insert(ctx, t, &event, field{"entity_id", id}); err != nil {
 			return err
 		}
-		t.written = true
-		_, err := t.ExecContext(ctx, "DELETE FROM entity_events WHERE entity_id = ?1 AND id NOT IN (SELECT id FROM entity_events WHERE entity_id = ?1 ORDER BY id DESC LIMIT ?2)", id, keptEvents)
+		e.UpdatedAt = s.now().UTC()
+		t.changed(model.OpUpdate, e)
+		if err := entities.update(ctx, t, id, &e); err != nil {
+			return err
+		}
+		_, err = t.ExecContext(ctx, "DELETE FROM entity_events WHERE entity_id = ?1 AND id NOT IN (SELECT id FROM entity_events WHERE entity_id = ?1 ORDER BY id DESC LIMIT ?2)", id, keptEvents)
 		return err
 	})
 }

@@ -187,6 +187,10 @@ func testHistory(t *testing.T, f *fixture) {
 	if len(messages) != 30 || messages[29].Message != numbered(39) || len(events) != 30 || events[0].Message != numbered(10) {
 		t.Errorf("of 40 messages there are %d and %d, the newest last", len(messages), len(events))
 	}
+	after := must[model.Entity](t)(f.Entity(ctx, e.ID))
+	if !after.UpdatedAt.After(e.UpdatedAt) {
+		t.Error("an event is no change of the entity, so nobody is told")
+	}
 	if err := f.AddInstanceMessage(ctx, "missing", model.InstanceMessage{}); err != nil {
 		t.Errorf("a message to an instance that is gone: %v", err)
 	}
