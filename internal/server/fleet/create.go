@@ -145,7 +145,8 @@ func (e *Engine) createFailed(ctx context.Context, row model.Instance, fault, pr
 		}
 		row.RetryAt, row.Failures = time.Time{}, 0
 		if again {
-			row.RetryAt = time.Now()
+			// The wait is spent in error, where users see what failed and may remove the runner.
+			row.RetryAt = time.Now().Add(jitter(stepDelay(row.CreateAttempt)))
 		}
 		return instance.SetStatus(row, instance.Engine, model.InstanceError)
 	})

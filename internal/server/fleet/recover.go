@@ -54,14 +54,13 @@ func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instanc
 	}
 	_, err := e.update(ctx, row, func(row *model.Instance) error {
 		row.ProviderID, row.Addresses, row.Failures = "", nil, 0
+		row.RetryAt = time.Time{}
 		if row.CreateAttempt >= e.limits.CreateAttempts {
-			row.RetryAt = time.Time{}
 			return nil
 		}
 		if err := instance.SetRunner(row, instance.Engine, model.RunnerPending); err != nil {
 			return err
 		}
-		row.RetryAt = time.Now().Add(jitter(stepDelay(row.CreateAttempt)))
 		row.CreateAttempt++
 		row.TokenFetched = row.JIT
 		return instance.SetStatus(row, instance.Engine, model.InstancePendingCreate)
