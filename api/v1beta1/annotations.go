@@ -3,7 +3,7 @@ package v1beta1
 // Annotations that a user sets.
 const (
 	// AnnotationPaused stops the operator from touching the resource and what it stands for at the GARM server. Its
-	// presence counts, whatever its value. A paused resource that is deleted is released: GARM keeps its object.
+	// presence counts, whatever its value but "false". A paused resource that is deleted is released: GARM keeps its object.
 	AnnotationPaused = Group + "/paused"
 	// AnnotationAdoptPoolID names, on a Pool without an id, the id (a UUID) of an existing GARM pool that the Pool takes
 	// over instead of creating one.
