@@ -30,6 +30,9 @@ type Options struct {
 	SkipFaults bool
 	// PollInterval is the time between two attempts at a polled exchange. Default 200 ms.
 	PollInterval time.Duration
+	// ClientWait is how long a reading or deleting request of a client is repeated until its answer agrees: who recorded
+	// the client waited between commands. Default 45 s.
+	ClientWait time.Duration
 }
 
 // Replayer holds what one conversation has shown so far.
@@ -52,6 +55,9 @@ func New(options Options) (*Replayer, error) {
 	}
 	if options.PollInterval == 0 {
 		options.PollInterval = 200 * time.Millisecond
+	}
+	if options.ClientWait == 0 {
+		options.ClientWait = 45 * time.Second
 	}
 	public, err := url.Parse(options.PublicURL)
 	if err != nil {
@@ -111,7 +117,7 @@ func (r *Replayer) exchange(ctx context.Context, e Exchange) []Difference {
 	if e.WS != "" {
 		return r.step(ctx, e)
 	}
-	until := time.Now().Add(patience(e))
+	until := time.Now().Add(r.patience(e))
 	for {
 		a, err := r.send(ctx, e)
 		if err != nil {
@@ -125,13 +131,13 @@ func (r *Replayer) exchange(ctx context.Context, e Exchange) []Difference {
 	}
 }
 
-// patience is how long an exchange is repeated. A client that was used by hand waited between commands.
-func patience(e Exchange) time.Duration {
+// patience is how long an exchange is repeated.
+func (r *Replayer) patience(e Exchange) time.Duration {
 	switch {
 	case e.Poll != nil:
 		return time.Duration(e.Poll.Timeout * float64(time.Second))
 	case e.Command != "" && (e.Method == http.MethodGet || e.Method == http.MethodDelete):
-		return 45 * time.Second
+		return r.options.ClientWait
 	}
 	return 0
 }
