@@ -98,6 +98,9 @@ func (r *reconciler) settle(ctx context.Context, p *pass, obj *v1beta1.Runner) (
 	if !r.written.current(obj) {
 		return soon, nil
 	}
+	if !p.present && r.keyOf(obj) != p.key {
+		return 0, nil // it was woken before the view knew the instance whose sanitised name it has, which is woken itself
+	}
 	v := decide(p.facts(r.mirror, obj))
 	if v == confirm {
 		gone, err := p.view.ConfirmGone(ctx, remote.KindInstance, p.instanceName(obj))

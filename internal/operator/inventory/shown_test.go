@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -208,4 +209,27 @@ func TestObjectsOfTheKnownOperator(t *testing.T) {
 			t.Errorf("calls: %v", c)
 		}
 	})
+}
+
+// A crash between the create of an object and its status leaves one without; it is filled in, not made anew.
+func TestObjectsWithoutStatus(t *testing.T) {
+	w := newWorld(t)
+	ns := w.namespace()
+	w.pool(ns, "p")
+	uids := map[string]types.UID{}
+	for _, instance := range []string{"garm-Plain", "my_prefix-1"} {
+		w.server.SetInstance(running(instance, ns+"/p", garm.RunnerIdle))
+		name := inventory.ObjectName(instance)
+		obj := &v1beta1.Runner{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Finalizers: []string{v1beta1.FinalizerRunner}}}
+		if err := w.kube.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+		uids[name] = obj.UID
+	}
+	w.run()
+	for name, uid := range uids {
+		if obj := w.shown(ns, name, "idle"); obj.UID != uid {
+			t.Errorf("%s was made anew", name)
+		}
+	}
 }
