@@ -60,7 +60,7 @@ type env struct {
 }
 
 // setup brings up everything but the operator.
-func setup(t *testing.T) *env {
+func setup(t *testing.T, changes ...func(*stack.Options)) *env {
 	t.Helper()
 	if os.Getenv(controlplane.AssetsVariable) == "" {
 		t.Skipf("%s is not set; make test sets it", controlplane.AssetsVariable)
@@ -80,7 +80,11 @@ func setup(t *testing.T) *env {
 		}
 	})
 	log := slog.New(slog.NewTextHandler(out, nil))
-	s, err := stack.Up(ctx, stack.Options{Plane: p, Dir: t.TempDir(), Namespace: namespace, Provider: "/bin/false", Log: log})
+	options := stack.Options{Plane: p, Dir: t.TempDir(), Namespace: namespace, Provider: "/bin/false", Log: log}
+	for _, change := range changes {
+		change(&options)
+	}
+	s, err := stack.Up(ctx, options)
 	if err != nil {
 		t.Fatal(err)
 	}
