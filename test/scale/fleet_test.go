@@ -1,0 +1,192 @@
+package scale_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
+)
+
+// patience bounds every wait.
+const patience = 3 * time.Minute
+
+// machines is a provider whose machines are names: it answers that they run, and does nothing else.
+const machines = `#!/bin/sh
+case "$GARM_COMMAND" in
+CreateInstance)
+	name=$(sed -n 's/.*"name":"\([^"]*\)".*/\1/p' | head -n 1)
+	echo "{\"provider_id\":\"m-$name\",\"name\":\"$name\",\"os_type\":\"linux\",\"os_arch\":\"amd64\",\"status\":\"running\"}" ;;
+ListInstances) echo "[]" ;;
+esac
+`
+
+// fleet is one environment with the operator as a program.
+type fleet struct {
+	*stack.Stack
+	tb        testing.TB
+	ctx       context.Context
+	shared    *shared
+	namespace string
+	flags     []string
+	operator  *exec.Cmd
+	log       string
+}
+
+// newFleet brings up everything but the operator.
+func newFleet(tb testing.TB, dialect garmproxy.Dialect, flags ...string) *fleet {
+	tb.Helper()
+	s := environment(tb)
+	dir := tb.TempDir()
+	provider := filepath.Join(dir, "machines")
+	if err := os.WriteFile(provider, []byte(machines), 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	f := &fleet{tb: tb, ctx: context.Background(), shared: s, namespace: namespaceOf(tb), flags: flags, log: filepath.Join(dir, "operator.log")}
+	up, err := stack.Up(f.ctx, stack.Options{Plane: s.plane, Dir: dir, Namespace: f.namespace, Dialect: dialect, Provider: provider})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f.Stack = up
+	tb.Cleanup(func() {
+		f.kill()
+		if tb.Failed() {
+			tb.Logf("last words of the operator:\n%s", f.words())
+		}
+		if err := f.Down(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return f
+}
+
+// start starts the operator.
+func (f *fleet) start() {
+	f.tb.Helper()
+	log, err := os.OpenFile(f.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	args := append([]string{
+		"--kubeconfig=" + f.shared.plane.Kubeconfig, "--garm-server=" + f.Proxy.URL(), "--garm-username=" + stack.User, "--garm-email=" + stack.Email,
+		"--operator-watch-namespace=" + f.namespace, "--operator-metrics-bind-address=127.0.0.1:" + f.port(), "--operator-health-probe-bind-address=127.0.0.1:" + f.port(),
+	}, f.flags...)
+	f.operator = exec.Command(f.shared.binary, args...)
+	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password)
+	f.operator.Stdout, f.operator.Stderr = log, log
+	if err := f.operator.Start(); err != nil {
+		f.tb.Fatal(err)
+	}
+}
+
+// kill ends the operator as a lost machine does.
+func (f *fleet) kill() {
+	if f.operator == nil {
+		return
+	}
+	_ = f.operator.Process.Kill()
+	_ = f.operator.Wait()
+	f.operator = nil
+}
+
+// stop ends the operator as Kubernetes does, and fails the test if it does not end well.
+func (f *fleet) stop() {
+	f.tb.Helper()
+	if err := f.operator.Process.Signal(syscall.SIGTERM); err != nil {
+		f.tb.Fatal(err)
+	}
+	if err := f.operator.Wait(); err != nil {
+		f.tb.Errorf("the operator stopped with %v", err)
+	}
+	f.operator = nil
+}
+
+// words are the last lines of the operator's log.
+func (f *fleet) words() string {
+	data, err := os.ReadFile(f.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Join(lines[max(0, len(lines)-30):], "\n")
+}
+
+// until waits for check.
+func (f *fleet) until(check func() error) {
+	f.tb.Helper()
+	ctx, cancel := context.WithTimeoutCause(f.ctx, patience, fmt.Errorf("not within %s", patience))
+	defer cancel()
+	if err := stack.Until(ctx, check); err != nil {
+		f.tb.Fatal(err)
+	}
+}
+
+// allReady waits until all n Pools are Ready and returns them.
+func (f *fleet) allReady(n int) []v1beta1.Pool {
+	f.tb.Helper()
+	ctx, cancel := context.WithTimeoutCause(f.ctx, patience, fmt.Errorf("not within %s", patience))
+	defer cancel()
+	pools, err := f.WaitAllReady(ctx, n)
+	if err != nil {
+		f.tb.Fatalf("%v\n%s", err, f.Proxy.Counts())
+	}
+	return pools
+}
+
+// remotePools are the pools at the server.
+func (f *fleet) remotePools() []garm.Pool {
+	f.tb.Helper()
+	pools, err := f.GARM.ListPools(f.ctx)
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+	return pools
+}
+
+// oneEach checks that n Pools stand for n pools, each for one of its own.
+func (f *fleet) oneEach(pools []v1beta1.Pool, n int) {
+	f.tb.Helper()
+	at := map[string]bool{}
+	for _, p := range f.remotePools() {
+		at[p.ID] = true
+	}
+	if len(at) != n {
+		f.tb.Errorf("the server has %d pools, not %d", len(at), n)
+	}
+	owner := map[string]string{}
+	for _, p := range pools {
+		if other, taken := owner[p.Status.ID]; taken {
+			f.tb.Errorf("pool %s is claimed by %s and %s", p.Status.ID, p.Name, other)
+		}
+		owner[p.Status.ID] = p.Name
+		if !at[p.Status.ID] {
+			f.tb.Errorf("%s stands for pool %s, which the server does not have", p.Name, p.Status.ID)
+		}
+	}
+}
+
+// writes counts the writes of the operator to the project's group in the namespace, by the audit log.
+func (f *fleet) writes() int {
+	f.tb.Helper()
+	events, err := f.shared.plane.AuditEvents()
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+	n := 0
+	for _, e := range events {
+		if e.Write() && e.Object.Namespace == f.namespace && e.Object.Group == v1beta1.GroupVersion.Group && strings.HasPrefix(e.UserAgent, "garm-operator/") {
+			n++
+		}
+	}
+	return n
+}
