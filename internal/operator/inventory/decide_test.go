@@ -106,9 +106,9 @@ func TestAttempts(t *testing.T) {
 	var a attempts
 	now := time.Unix(0, 0)
 	uid, idle := types.UID("1"), garm.Instance{Status: garm.InstanceRunning, RunnerStatus: garm.RunnerIdle}
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		if got := a.note(uid, idle, now, 0); got != want*time.Second {
-			t.Fatalf("a rest of %s, want %d s", got, want)
+	for _, want := range []float64{1, 2, 4, 8, 16, 32, 60, 60} {
+		if got := a.note(uid, idle, now, 0).Seconds(); got != want {
+			t.Fatalf("a rest of %v s, want %v", got, want)
 		}
 	}
 	if got := a.rest(uid, idle, now.Add(20*time.Second)); got != 40*time.Second {
