@@ -65,9 +65,7 @@ func TestServerServesTheClient(t *testing.T) {
 	t.Parallel()
 	exchanges := load(t, filepath.Join(recordings, "clients", "garm-cli-v0.1.5.jsonl"))
 	exchanges = slices.DeleteFunc(exchanges, func(e replay.Exchange) bool { return strings.Contains(e.Path, "/webhook") })
-	options := startGarm(t)
-	options.ClientWait = 5 * time.Second
-	for _, result := range conversation(t, options, exchanges).Results {
+	for _, result := range conversation(t, startGarm(t), exchanges).Results {
 		judge(t, "garm-cli-v0.1.5", result, replay.Shape)
 	}
 }

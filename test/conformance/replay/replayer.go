@@ -30,8 +30,8 @@ type Options struct {
 	SkipFaults bool
 	// PollInterval is the time between two attempts at a polled exchange. Default 200 ms.
 	PollInterval time.Duration
-	// ClientWait is how long a reading or deleting request of a client is repeated until its answer agrees: who recorded
-	// the client waited between commands. Default 45 s.
+	// ClientWait is how long a reading or deleting request of a client is repeated until states and lengths of lists
+	// agree: who recorded the client waited between commands. Default 45 s.
 	ClientWait time.Duration
 }
 

@@ -8,6 +8,7 @@ import (
 
 // matchText says whether a text fits the recorded one. Placeholders that have no value yet get theirs from it.
 func matchText(want, got string, bound Bindings) bool {
+	want, got = strings.ToValidUTF8(want, "\uFFFD"), strings.ToValidUTF8(got, "\uFFFD") // as the JSON decoder does
 	places := placeholder.FindAllStringSubmatchIndex(want, -1)
 	if places == nil {
 		return want == got
