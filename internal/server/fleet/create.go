@@ -10,9 +10,6 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/model/instance"
 )
 
-// tokenSlack is how much longer an instance's token lives than its bootstrap may take.
-const tokenSlack = 5 * time.Minute
-
 // create registers a runner at the forge and has its machine made. That a create is under way is stored before the
 // provider is called.
 func (e *Engine) create(ctx context.Context, l *lane, pool model.Pool, row model.Instance) (time.Duration, error) {
@@ -56,7 +53,7 @@ func (e *Engine) create(ctx context.Context, l *lane, pool model.Pool, row model
 		}
 		row = registered
 	}
-	token, err := e.tokens.InstanceToken(row, entity, pool.BootstrapTimeout+tokenSlack)
+	token, err := e.tokens.InstanceToken(row, entity, bootstrapTimeout(pool))
 	if err != nil {
 		return 0, fmt.Errorf("making the token of an instance: %w", err)
 	}
@@ -77,12 +74,16 @@ func (e *Engine) create(ctx context.Context, l *lane, pool model.Pool, row model
 	return 0, e.makeMachine(ctx, provider, pool, row, bootstrap)
 }
 
-func (e *Engine) makeMachine(ctx context.Context, provider Provider, pool model.Pool, row model.Instance, bootstrap Bootstrap) error {
-	timeout := pool.BootstrapTimeout
-	if timeout <= 0 {
-		timeout = model.DefaultBootstrapTimeout
+// bootstrapTimeout is how long a runner of a pool may take until it is ready.
+func bootstrapTimeout(pool model.Pool) time.Duration {
+	if pool.BootstrapTimeout <= 0 {
+		return model.DefaultBootstrapTimeout
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	return pool.BootstrapTimeout
+}
+
+func (e *Engine) makeMachine(ctx context.Context, provider Provider, pool model.Pool, row model.Instance, bootstrap Bootstrap) error {
+	limited, cancel := context.WithTimeout(ctx, bootstrapTimeout(pool))
 	defer cancel()
 	machine, err := provider.Create(limited, pool, bootstrap)
 	if err != nil && ctx.Err() != nil {

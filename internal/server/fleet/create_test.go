@@ -331,3 +331,41 @@ func TestProviderThatDisablesJIT(t *testing.T) {
 		}
 	})
 }
+
+// The wait for the next try is spent in error, where users see what failed; a disabled pool keeps such rows as they are.
+func TestFailedCreateStaysInError(t *testing.T) {
+	simulate(t, func(t *testing.T, w *world) {
+		broken := true
+		w.provider.OnCreate = func(_ context.Context, b fleet.Bootstrap, made func()) (fleet.Machine, error) {
+			if broken {
+				return fleet.Machine{}, &fleet.ProviderError{Kind: fleet.ProviderFailed, Fault: "out of quota"}
+			}
+			made()
+			return fleet.Machine{ProviderID: "id-" + b.Name, Name: b.Name, Status: model.InstanceRunning}, nil
+		}
+		w.pool(func(p *model.Pool) { p.MinIdleRunners = 1 })
+		w.start()
+		failed := func(when string) model.Instance {
+			rows := w.rows()
+			if len(rows) != 1 || rows[0].Status != model.InstanceError || string(rows[0].ProviderFault) != "out of quota" {
+				t.Fatalf("%s: %+v", when, rows)
+			}
+			return rows[0]
+		}
+		row := failed("after the failed create")
+		w.pass(4 * time.Second)
+		failed("during the wait")
+		w.pool(func(p *model.Pool) { p.MinIdleRunners, p.Enabled = 1, false })
+		w.pass(5 * time.Minute)
+		failed("in a disabled pool")
+		if got := len(w.provider.Creates()); got != 1 {
+			t.Errorf("%d creates, want none by the disabled pool", got)
+		}
+		broken = false
+		w.pool(func(p *model.Pool) { p.MinIdleRunners = 1 })
+		w.pass(time.Second)
+		if rows := w.rows(); len(rows) != 1 || rows[0].ID != row.ID || rows[0].Status != model.InstanceRunning {
+			t.Errorf("after the pool was enabled again: %+v", rows)
+		}
+	})
+}

@@ -28,6 +28,7 @@ func (e *Engine) reconcilePool(ctx context.Context, id model.PoolID) (time.Durat
 	if err != nil {
 		return 0, fmt.Errorf("listing the instances of a pool: %w", err)
 	}
+	e.wakeFailed(rows)
 	now := time.Now()
 	s := e.sizeOf(now, pool, rows, 0)
 	if s.Create == 0 && len(s.Remove) > 0 {
@@ -55,6 +56,17 @@ func (e *Engine) reconcilePool(ctx context.Context, id model.PoolID) (time.Durat
 		return 0, nil
 	}
 	return max(time.Until(s.Look), time.Millisecond), nil
+}
+
+// wakeFailed wakes the rows that have another try before them: while their pool was disabled they did not ask for it.
+func (e *Engine) wakeFailed(rows []model.Instance) {
+	e.wake(func(q *queues) {
+		for _, row := range rows {
+			if row.Status == model.InstanceError && !row.RetryAt.IsZero() {
+				q.instance(row)
+			}
+		}
+	})
 }
 
 func (e *Engine) sizeOf(now time.Time, pool model.Pool, rows []model.Instance, queued int) size {

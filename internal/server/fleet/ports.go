@@ -204,6 +204,7 @@ type Bootstrap struct {
 
 // Tokens makes the tokens by which instances call back.
 type Tokens interface {
-	// InstanceToken makes a token that is good for one create attempt of an instance, for life.
+	// InstanceToken makes a token that is good for one create attempt of an instance, for somewhat longer than life, the
+	// time that the bootstrap may take.
 	InstanceToken(instance model.Instance, entity model.Entity, life time.Duration) (string, error)
 }

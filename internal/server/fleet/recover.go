@@ -31,9 +31,10 @@ func (e *Engine) resolveCreating(ctx context.Context, pool model.Pool, row model
 }
 
 // recover cleans up after a failed create and queues the next try. Only a clean-up that the provider has confirmed allows
-// one, so that there are never two machines for a row.
+// one, so that there are never two machines for a row. A disabled pool leaves its failed rows as they are, for people to
+// see; the sweep removes them when their bootstrap time is over.
 func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instance) (time.Duration, error) {
-	if row.RetryAt.IsZero() || row.RunnerStatus == model.RunnerIdle || row.RunnerStatus == model.RunnerActive {
+	if !pool.Enabled || row.RetryAt.IsZero() || row.RunnerStatus == model.RunnerIdle || row.RunnerStatus == model.RunnerActive {
 		return 0, nil
 	}
 	if err := e.deleteMachine(ctx, pool, row); err != nil {
@@ -48,9 +49,6 @@ func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instanc
 			return nil
 		})
 		return wait, err
-	}
-	if !pool.Enabled {
-		return 0, e.abandon(ctx, row)
 	}
 	_, err := e.update(ctx, row, func(row *model.Instance) error {
 		row.ProviderID, row.Addresses, row.Failures = "", nil, 0

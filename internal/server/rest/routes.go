@@ -79,10 +79,9 @@ func (s *Server) routes() http.Handler {
 		refuse(w, http.StatusNotFound, "Not found", "Resource not found")
 	}))
 	if s.Webhooks != nil {
-		mux.Handle("/webhooks", s.Webhooks)
-		mux.Handle("/webhooks/{controller}", s.Webhooks)
-		mux.Handle("/webhooks/{$}", s.Webhooks)
-		mux.Handle("/webhooks/{controller}/{$}", s.Webhooks)
+		for _, path := range []string{"/webhooks", "/webhooks/{controller}", "/webhooks/{$}", "/webhooks/{controller}/{$}"} {
+			mux.HandleFunc(path, s.takeWebhook)
+		}
 	}
 	if s.Debug {
 		debug := func(h http.HandlerFunc) http.HandlerFunc { return s.requireUser(s.requireAdmin(h)) }
@@ -97,6 +96,14 @@ func (s *Server) routes() http.Handler {
 		mux.HandleFunc("GET /metrics/{$}", s.requireMetrics(s.Metrics))
 	}
 	return mux
+}
+
+func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
+	if err := s.Webhooks.Take(w, r); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
 }
 
 // runnerRoutes are for runners that are being set up.

@@ -27,8 +27,8 @@ type Options struct {
 	Hub *events.Hub
 	// Logs feeds the log stream; nil where it is switched off.
 	Logs LogStream
-	// Webhooks takes what the forge posts to /webhooks.
-	Webhooks http.Handler
+	// Webhooks takes what the forge posts to /webhooks; nil where nothing is to be taken.
+	Webhooks Webhooks
 	// Metrics is served at /metrics; nil where it is switched off.
 	Metrics http.Handler
 	// MetricsOpen serves metrics to everybody.
@@ -40,6 +40,12 @@ type Options struct {
 	// CORSOrigins are the origins whose pages may call; "*" is any.
 	CORSOrigins []string
 	Log         *slog.Logger
+}
+
+// Webhooks takes webhooks of the forge.
+type Webhooks interface {
+	// Take takes the webhook of a request and leaves the answer to the caller. Its errors have a kind of package model.
+	Take(w http.ResponseWriter, r *http.Request) error
 }
 
 // LogStream lets clients follow the log of the server.

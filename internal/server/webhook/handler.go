@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
 
@@ -32,7 +31,7 @@ type Store interface {
 	RecordJob(ctx context.Context, workflowJobID int64, entity model.EntityID, update func(job *model.Job, exists bool) error) (model.Job, error)
 }
 
-// Handler takes webhooks of a forge. It acknowledges one after its transaction; what follows from it, the engine learns
+// Handler takes webhooks of a forge. One is taken when its transaction is done; what follows from it, the engine learns
 // from the change feed.
 type Handler struct {
 	store Store
@@ -42,31 +41,10 @@ type Handler struct {
 // New makes a handler.
 func New(store Store, log *slog.Logger) *Handler { return &Handler{store, log} }
 
-// ServeHTTP implements http.Handler.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	err := h.take(w, r)
-	switch model.KindOf(err) {
-	case model.KindInvalid:
-		answer(w, http.StatusBadRequest, "Bad Request", err.Error())
-	case model.KindUnauthorized:
-		answer(w, http.StatusUnauthorized, "Not Authorized", "")
-	default:
-		if err != nil {
-			h.log.Error("A webhook could not be taken", "error", err)
-			answer(w, http.StatusInternalServerError, "Server error", "")
-			return
-		}
-		w.WriteHeader(http.StatusOK)
-	}
-}
-
-func answer(w http.ResponseWriter, status int, title, details string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(garm.ErrorBody{Error: title, Details: details}) // the sender may be gone
-}
-
-func (h *Handler) take(w http.ResponseWriter, r *http.Request) error {
+// Take takes the webhook that a request brings, and answers nothing. Errors are of kind model.KindInvalid for what is no
+// webhook and model.KindUnauthorized for a signature that is missing or wrong. One that is about nothing of ours is no
+// error.
+func (h *Handler) Take(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if id := r.PathValue("controller"); id != "" {
 		controller, err := h.store.Controller(ctx)
