@@ -78,7 +78,7 @@ func TestOP32BuiltInEndpoint(t *testing.T) {
 		t.Errorf("the server has %v, %v", endpoints, err)
 	}
 	counts := e.Proxy.Counts()
-	if counts.Of("PUT", "/github/endpoints/{name}", 0)+counts.Of("DELETE", "", 0) > 0 {
+	if counts.Of("PUT", "/github/endpoints/{id}", 0)+counts.Of("DELETE", "", 0) > 0 {
 		t.Errorf("the built-in endpoint was written to:\n%s", counts)
 	}
 }

@@ -55,6 +55,7 @@ type env struct {
 	t         *testing.T
 	ctx       context.Context
 	namespace string
+	plane     *controlplane.ControlPlane
 	stop      func()
 	config    operatorconfig.Config
 }
@@ -93,11 +94,11 @@ func setup(t *testing.T, changes ...func(*stack.Options)) *env {
 			t.Error(err)
 		}
 	})
-	e := &env{Stack: s, t: t, ctx: ctx, namespace: namespace}
+	e := &env{Stack: s, t: t, ctx: ctx, namespace: options.Namespace, plane: options.Plane}
 	e.config = operatorconfig.Config{
 		GARM: operatorconfig.GARM{Server: s.Proxy.URL(), Username: stack.User, Password: stack.Password, Init: true, Email: stack.Email},
 		Operator: operatorconfig.Operator{
-			MetricsBindAddress: "0", HealthProbeBindAddress: "0", SyncPeriod: 5 * time.Minute, WatchNamespace: namespace,
+			MetricsBindAddress: "0", HealthProbeBindAddress: "0", SyncPeriod: 5 * time.Minute, WatchNamespace: options.Namespace,
 			SyncRunnersInterval: 5 * time.Second, MinIdleRunnersAge: 2 * time.Hour, RunnerConcurrency: 10, RepositoryConcurrency: 10,
 			OrganizationConcurrency: 5, EnterpriseConcurrency: 1, PoolConcurrency: 10,
 		},
@@ -113,7 +114,7 @@ func (e *env) run() *env {
 	done := make(chan error, 1)
 	go func() {
 		log := logr.FromSlogHandler(slog.NewTextHandler(out, nil))
-		done <- operatorapp.Run(ctx, e.config, operatorapp.Options{RestConfig: plane.Config(), Log: log})
+		done <- operatorapp.Run(ctx, e.config, operatorapp.Options{RestConfig: e.plane.Config(), Log: log})
 	}()
 	e.stop = sync.OnceFunc(func() {
 		cancel()

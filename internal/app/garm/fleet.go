@@ -40,8 +40,8 @@ func (s *Server) fleet(ctx context.Context, o Options, tokens *auth.Tokens) (par
 	if err != nil {
 		return parts{}, err
 	}
-	hub := github.New(github.Options{Secrets: s.store, UserAgent: "garm/" + o.Version})
-	engine := fleet.New(fleet.Options{Store: s.store, Forges: hub, Providers: providers, Tokens: tokens, Logger: s.log})
+	hub := github.New(github.Options{Secrets: s.store, UserAgent: "garm/" + o.Version, Transport: o.Forge})
+	engine := fleet.New(fleet.Options{Store: s.store, Forges: hub, Providers: providers, Tokens: tokens, Logger: s.log, Limits: o.Limits})
 	return parts{engine, forges{hub}, hub.Close}, nil
 }
 

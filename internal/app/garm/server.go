@@ -35,6 +35,10 @@ type Options struct {
 	Log *slog.Logger
 	// LogStream lets clients follow the log; nil for none.
 	LogStream rest.LogStream
+	// Forge is what the connections to forges begin as, for those who lead them elsewhere; nil for the usual.
+	Forge *http.Transport
+	// Limits bound the fleet engine; a zero field has its default.
+	Limits fleet.Limits
 	// Version is what clients are told; Version of this package when empty.
 	Version string
 }

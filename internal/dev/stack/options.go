@@ -25,6 +25,9 @@ type Options struct {
 	Namespace string
 	// GitHub configures the simulator.
 	GitHub githubsim.Options
+	// PublicGitHub leads what the server sends to github.com, api.github.com and uploads.github.com to the simulator,
+	// over TLS with a certificate that the server trusts.
+	PublicGitHub bool
 	// Dialect is how the server seems to speak; nil leaves it as it is.
 	Dialect garmproxy.Dialect
 	// Provider is the program of the provider "local"; empty for one that cannot make machines. ProviderConfig is the

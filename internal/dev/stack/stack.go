@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -37,6 +38,7 @@ type Stack struct {
 	options Options
 	address string
 	server  *garmapp.Server
+	forge   *http.Transport
 }
 
 // Up brings everything up but the operator. What it has started is stopped by Down.
@@ -44,7 +46,13 @@ func Up(ctx context.Context, options Options) (_ *Stack, err error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Stack{options: options, GitHub: githubsim.New(options.GitHub)}
+	s := &Stack{options: options}
+	if options.PublicGitHub {
+		if err := s.bePublic(); err != nil {
+			return nil, err
+		}
+	}
+	s.GitHub = githubsim.New(s.options.GitHub)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Down())
@@ -57,7 +65,7 @@ func Up(ctx context.Context, options Options) (_ *Stack, err error) {
 	if s.Kube, err = client.New(options.Plane.Config(), client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("making a client of the API server: %w", err)
 	}
-	if err := s.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: options.Namespace}}); err != nil {
+	if err := s.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: options.Namespace}}); client.IgnoreAlreadyExists(err) != nil {
 		return nil, fmt.Errorf("making the namespace: %w", err)
 	}
 	if err := s.GitHub.Start(); err != nil {
@@ -94,7 +102,7 @@ func (s *Stack) StartGARM(ctx context.Context) error {
 		return fmt.Errorf("listening for GARM: %w", err)
 	}
 	s.address = listener.Addr().String()
-	s.server, err = garmapp.New(ctx, garmapp.Options{Config: s.config(), Listener: listener, Log: s.options.Log})
+	s.server, err = garmapp.New(ctx, garmapp.Options{Config: s.config(), Listener: listener, Log: s.options.Log, Forge: s.forge})
 	if err != nil {
 		return errors.Join(fmt.Errorf("starting GARM: %w", err), listener.Close())
 	}

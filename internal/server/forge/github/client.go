@@ -34,7 +34,7 @@ func newClient(o Options, credentials model.Credentials, secret model.ForgeSecre
 	if err != nil {
 		return nil, err
 	}
-	transport, err := newTransport(credentials.Endpoint.CACertBundle)
+	transport, err := newTransport(o.Transport, credentials.Endpoint.CACertBundle)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +80,12 @@ func apiBase(text string) (string, error) {
 	return u.String(), nil
 }
 
-func newTransport(ca []byte) (*http.Transport, error) {
-	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, errors.New("the default HTTP transport has been replaced")
+func newTransport(base *http.Transport, ca []byte) (*http.Transport, error) {
+	if base == nil {
+		var ok bool
+		if base, ok = http.DefaultTransport.(*http.Transport); !ok {
+			return nil, errors.New("the default HTTP transport has been replaced")
+		}
 	}
 	transport := base.Clone()
 	if len(ca) == 0 {

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -22,6 +23,9 @@ type Options struct {
 	UserAgent string
 	// Timeout bounds one call; 30 s when 0.
 	Timeout time.Duration
+	// Transport is what the connections of an endpoint begin as, before its CA bundle is added; a clone of
+	// http.DefaultTransport when nil.
+	Transport *http.Transport
 }
 
 // Forges makes the fleet.Forge of entities at GitHub.
