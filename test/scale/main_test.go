@@ -14,6 +14,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/garm-operator/garm-operator/config/crd"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 )
@@ -44,6 +47,7 @@ var bringUp = sync.OnceValues(func() (*shared, error) {
 var made *shared
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard()) // else controller-runtime complains that nobody did
 	code := m.Run()
 	if made != nil {
 		var err error

@@ -21,8 +21,9 @@ type remaining struct {
 	removable               []garm.Instance
 }
 
-// sort says what becomes of each runner of a pool that is to go: a busy one is never touched, one that starts is left
-// until it is idle, the rest can be removed.
+// sortRunners says what becomes of each runner of a pool that is to go: a busy one is never touched, a machine that is
+// being made is waited for, the rest can be removed. A runner that has taken a job meanwhile is safe: GitHub refuses to
+// remove it, and with that GARM does.
 func sortRunners(instances []garm.Instance) remaining {
 	var r remaining
 	for _, i := range instances {
@@ -34,15 +35,11 @@ func sortRunners(instances []garm.Instance) remaining {
 			r.starting++
 			continue
 		}
-		switch {
-		case i.RunnerStatus == garm.RunnerActive:
+		if i.RunnerStatus == garm.RunnerActive {
 			r.busy++
-		case i.RunnerStatus == garm.RunnerIdle, i.RunnerStatus == garm.RunnerFailed, i.RunnerStatus == garm.RunnerTerminated,
-			i.Status == garm.InstanceError:
-			r.removable = append(r.removable, i)
-		default:
-			r.starting++
+			continue
 		}
+		r.removable = append(r.removable, i)
 	}
 	return r
 }
