@@ -91,13 +91,19 @@ func (e *Engine) unhealthy(ctx context.Context, entity model.Entity, cause error
 		s.failures++
 		failures, s.toolsDue = s.failures, time.Time{}
 	})
-	if e.setHealth(entity.ID, model.EntityHealth{FailureReason: cause.Error()}) {
-		e.log.Warn("the forge of an entity cannot be used", "entity", entity.FullName(), "error", cause)
-		if err := e.store.AddEntityEvent(ctx, entity.ID, model.LevelError, cause.Error()); err != nil && !model.IsNotFound(err) {
+	until, limited := limitedUntil(cause)
+	reason := cause.Error()
+	if limited {
+		// The forge's own words differ from call to call, and all calls that were under way come here.
+		reason = "the rate limit of the credentials is used up until " + until.UTC().Format(time.RFC3339)
+	}
+	if e.setHealth(entity.ID, model.EntityHealth{FailureReason: reason}) {
+		e.log.Warn("the forge of an entity cannot be used", "entity", entity.FullName(), "reason", reason)
+		if err := e.store.AddEntityEvent(ctx, entity.ID, model.LevelError, reason); err != nil && !model.IsNotFound(err) {
 			e.log.Warn("an event of an entity was not stored", "entity", entity.FullName(), "error", err)
 		}
 	}
-	if until, limited := limitedUntil(cause); limited {
+	if limited {
 		return max(time.Until(until), time.Second), nil
 	}
 	return jitter(entityDelay(failures)), nil

@@ -9,8 +9,8 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/model/instance"
 )
 
-// resolveCreating finds out what became of a create that was under way when the engine stopped: a machine that is there
-// is adopted, everything else is a failed try whose remains are cleaned up before the next.
+// resolveCreating finds out what became of a create that was under way when the engine stopped: a machine that runs is
+// adopted, everything else is a failed try whose remains, such as half a machine, are cleaned up before the next.
 func (e *Engine) resolveCreating(ctx context.Context, pool model.Pool, row model.Instance) error {
 	if provider, ok := e.providers.Provider(row.ProviderName); ok {
 		machines, err := provider.List(ctx, pool)
@@ -21,7 +21,7 @@ func (e *Engine) resolveCreating(ctx context.Context, pool model.Pool, row model
 			e.log.Warn("the machines of a pool could not be listed", "pool", pool.ID, "error", err)
 		}
 		for _, m := range machines {
-			if strings.EqualFold(m.Name, row.Name) && m.Status != model.InstanceError {
+			if strings.EqualFold(m.Name, row.Name) && m.Status == model.InstanceRunning {
 				e.log.Info("adopting a machine whose create was interrupted", "instance", row.Name, "provider_id", m.ProviderID)
 				return e.created(ctx, row, m)
 			}
