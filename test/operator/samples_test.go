@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,10 +43,12 @@ func TestOP10ManifestsOfUsers(t *testing.T) {
 			objects := shuffled(t, slices.Concat(fleet, loose))
 			t.Cleanup(func() { abandon(e, objects) })
 			e.run()
+			began := time.Now()
 			for _, o := range objects {
 				e.apply(o.DeepCopy())
 			}
 			e.ready(typed(e, objects)...)
+			t.Logf("Ready after %s", time.Since(began))
 			counts := e.Proxy.Counts()
 			if n := counts.Of("PUT", "/github/endpoints/{id}", 0); n > 0 {
 				t.Errorf("%d PUTs to endpoints:\n%s", n, counts)
