@@ -53,6 +53,10 @@ type options struct {
 	github githubsim.Options
 	// execTimeout is how many seconds the provider has.
 	execTimeout int
+	// app logs in at the forge instead of the token.
+	app *wire.App
+	// disableJIT makes runners register by token.
+	disableJIT bool
 	// script makes the provider a shell script.
 	script bool
 	// ca is what the endpoint trusts besides the system's certificates.
@@ -127,12 +131,13 @@ db_file = %q
 [[provider]]
 name = "park"
 provider_type = "external"
+disable_jit_config = %t
 description = "machines that are files"
 [provider.external]
 provider_executable = %q
 config_file = %q
 exec_timeout_seconds = %d
-`, jwtSecret, port, passphrase, filepath.Join(w.dir, "garm.db"), self, w.park.config(), o.execTimeout)
+`, jwtSecret, port, passphrase, filepath.Join(w.dir, "garm.db"), o.disableJIT, self, w.park.config(), o.execTimeout)
 	if err := os.WriteFile(w.configFile(), []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
@@ -175,7 +180,11 @@ func (w *world) setUp(o options) {
 		_, err = w.client.CreateEndpoint(ctx, wire.CreateEndpointParams{Name: "sim", BaseURL: url, APIBaseURL: url, UploadBaseURL: url, CACertBundle: o.ca})
 	}
 	if err == nil {
-		_, err = w.client.CreateCredentials(ctx, wire.CreateCredentialsParams{Name: "main", Endpoint: "sim", AuthType: "pat", PAT: &wire.PAT{OAuth2Token: token}})
+		login := wire.CreateCredentialsParams{Name: "main", Endpoint: "sim", AuthType: "pat", PAT: &wire.PAT{OAuth2Token: token}}
+		if o.app != nil {
+			login.AuthType, login.PAT, login.App = "app", nil, o.app
+		}
+		_, err = w.client.CreateCredentials(ctx, login)
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -331,4 +340,3 @@ func (b *buffer) tail(n int) string {
 	text := b.String()
 	return text[max(len(text)-n, 0):]
 }
-
