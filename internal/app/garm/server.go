@@ -43,10 +43,11 @@ type Options struct {
 	Version string
 }
 
-// Limits of the HTTP server.
+// Limits of the HTTP server. Websockets leave them behind with their handshake.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 2 * time.Minute
+	writeTimeout  = 3 * time.Minute
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 1 << 20
 	closeTimeout  = 10 * time.Second
@@ -141,7 +142,7 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 		}
 	})
 	s.http = &http.Server{
-		Handler: rest.New(api), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: rest.New(api), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn), BaseContext: func(net.Listener) context.Context { return life },
 	}
 	s.running.Go(func() {

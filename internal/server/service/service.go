@@ -14,6 +14,8 @@ type Service struct {
 	Providers []Provider
 	// Now is the clock.
 	Now func() time.Time
+
+	passwords passwords
 }
 
 // isURL says whether a text is a URL with a scheme and a host.

@@ -20,6 +20,9 @@ func (NewAdmin) String() string { return "[redacted]" }
 // GoString keeps the password out of logs.
 func (NewAdmin) GoString() string { return "[redacted]" }
 
+// maxPassword is what bcrypt takes.
+const maxPassword = 72
+
 var alphanumeric = regexp.MustCompile(`^[a-zA-Z0-9]{1,64}$`)
 
 // CheckUninitialized is a conflict once there is an administrator.
@@ -44,12 +47,12 @@ func (s *Service) FirstRun(ctx context.Context, n NewAdmin) (model.User, error) 
 		return model.User{}, model.Invalid("invalid email address")
 	case !alphanumeric.MatchString(n.Username):
 		return model.User{}, model.Invalid("invalid username: it may have up to 64 letters and digits")
+	case len(n.Password) > maxPassword: // before its strength, which takes ever longer to find out
+		return model.User{}, model.Invalid("password is longer than %d bytes", maxPassword)
 	case !auth.Strong(n.Password):
 		return model.User{}, model.Invalid("password is too weak")
-	case len(n.Password) > 72:
-		return model.User{}, model.Invalid("password is longer than 72 bytes")
 	}
-	hash, err := auth.HashPassword(n.Password)
+	hash, err := s.passwords.hash(ctx, n.Password)
 	if err != nil {
 		return model.User{}, err
 	}
@@ -65,7 +68,11 @@ func (s *Service) Login(ctx context.Context, login, password string) (string, er
 	if err != nil && !model.IsNotFound(err) {
 		return "", err
 	}
-	if !auth.CheckPassword(user.PasswordHash, password) || !user.Enabled {
+	ok, err := s.passwords.check(ctx, user.PasswordHash, password)
+	if err != nil {
+		return "", err
+	}
+	if !ok || !user.Enabled {
 		return "", model.Unauthorized("wrong username or password")
 	}
 	return s.Tokens.UserToken(user)
