@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -39,6 +40,7 @@ var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 var plane *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
 	code := m.Run()
 	if plane != nil {
 		if err := plane.Stop(); err != nil {
