@@ -114,7 +114,7 @@ func (w *world) callForge(method, path, body string) {
 		w.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(r)
+	response, err := browser.Do(r)
 	if err != nil {
 		w.t.Fatal(err)
 	}

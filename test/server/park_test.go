@@ -178,7 +178,7 @@ func (p park) create(b behaviour, stdin io.Reader, stdout, stderr io.Writer) int
 	}
 	c := call{Command: provider.CreateInstance, Name: wanted.Name, PID: os.Getpid()}
 	if b.Child {
-		child := exec.Command("/bin/sleep", "86400") //nolint:noctx // only a signal to the group is to end it
+		child := exec.Command("/bin/sleep", "86400") // only a signal to the group is to end it
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		if child.Start() == nil {
 			c.Child = child.Process.Pid

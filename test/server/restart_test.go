@@ -36,7 +36,7 @@ func (w *world) program() *exec.Cmd {
 		if err != nil {
 			return err
 		}
-		response, err := http.DefaultClient.Do(r)
+		response, err := browser.Do(r)
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func get(t *testing.T, url string) (int, string) {
 	client := &http.Client{Timeout: 10 * time.Second}
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		response, err := client.Get(url) //nolint:noctx // the client has a deadline
+		response, err := client.Get(url)
 		if err == nil {
 			defer response.Body.Close()
 			body, err := io.ReadAll(response.Body)

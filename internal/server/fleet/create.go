@@ -86,7 +86,7 @@ func (e *Engine) makeMachine(ctx context.Context, provider Provider, pool model.
 	limited, cancel := context.WithTimeout(ctx, bootstrapTimeout(pool))
 	defer cancel()
 	machine, err := provider.Create(limited, pool, bootstrap)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && stopping(ctx) {
 		// Nothing is known: the row stays in creating and is resolved at the next start.
 		return nil
 	}
@@ -173,7 +173,7 @@ func (e *Engine) blocked(ctx context.Context, row model.Instance, fault string) 
 // abandon removes a row whose machine is not wanted any more.
 func (e *Engine) abandon(ctx context.Context, row model.Instance) error {
 	err := e.retire(ctx, row, func(current model.Instance) bool { return current.Status == row.Status })
-	if isForgeError(err) && ctx.Err() == nil {
+	if isForgeError(err) && !stopping(ctx) {
 		_, err = e.stepFailed(ctx, row, "removing the runner at the forge: "+err.Error(), jitter(stepDelay(row.Failures+1)))
 	}
 	return err

@@ -22,7 +22,7 @@ func (e *Engine) remove(ctx context.Context, pool model.Pool, row model.Instance
 		return err
 	}
 	err = e.deleteMachine(ctx, pool, row)
-	if ctx.Err() != nil {
+	if stopping(ctx) {
 		return nil
 	}
 	switch {

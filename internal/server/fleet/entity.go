@@ -37,7 +37,7 @@ func (e *Engine) reconcileEntity(ctx context.Context, id model.EntityID) (time.D
 	}
 	if !now.Before(sweepDue) {
 		if err := e.sweep(ctx, entity); err != nil {
-			if ctx.Err() != nil {
+			if stopping(ctx) {
 				return 0, nil
 			}
 			e.log.Warn("comparing the runners at the forge with the rows failed", "entity", entity.FullName(), "error", err)
@@ -83,7 +83,7 @@ func (e *Engine) healthy(ctx context.Context, entity model.Entity) error {
 
 // unhealthy notes why the forge cannot be used and says when to try again.
 func (e *Engine) unhealthy(ctx context.Context, entity model.Entity, cause error) (time.Duration, error) {
-	if ctx.Err() != nil {
+	if stopping(ctx) {
 		return 0, nil
 	}
 	failures := 0

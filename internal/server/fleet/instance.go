@@ -66,6 +66,10 @@ func (e *Engine) step(ctx context.Context, l *lane, pool model.Pool, row model.I
 	return 0, nil
 }
 
+// stopping says whether the engine was told to stop. What fails then says nothing, and all is looked at again at the next
+// start.
+func stopping(ctx context.Context) bool { return ctx.Err() != nil }
+
 // setStatus moves a row on if it is still in the state that it had.
 func (e *Engine) setStatus(ctx context.Context, row model.Instance, to model.InstanceStatus) error {
 	_, err := e.update(ctx, row, func(row *model.Instance) error {
@@ -95,7 +99,7 @@ func (e *Engine) tell(ctx context.Context, row model.Instance, level model.Event
 
 // stepFailed notes why a step failed, without leaving the state, and when it is tried again.
 func (e *Engine) stepFailed(ctx context.Context, row model.Instance, fault string, wait time.Duration) (time.Duration, error) {
-	if ctx.Err() != nil {
+	if stopping(ctx) {
 		return 0, nil
 	}
 	e.log.Warn("a step of an instance failed", "instance", row.Name, "status", row.Status, "error", fault, "retry_after", wait)

@@ -125,7 +125,7 @@ func (e *Engine) scaleDown(ctx context.Context, pool model.Pool, row model.Insta
 		e.log.Info("removing a runner that the pool does not need", "pool", pool.ID, "instance", row.Name)
 	case forgeKind(err) == ForgeBusy && isForgeError(err):
 		e.log.Info("keeping a runner that has just taken a job", "pool", pool.ID, "instance", row.Name)
-	case ctx.Err() == nil:
+	case !stopping(ctx):
 		e.log.Warn("a runner that the pool does not need was not removed", "pool", pool.ID, "instance", row.Name, "error", err)
 	}
 }

@@ -58,7 +58,7 @@ func (q *queue[K]) next(ctx context.Context) bool {
 		return false
 	}
 	defer q.keys.Done(key)
-	if ctx.Err() != nil {
+	if stopping(ctx) {
 		return true
 	}
 	after, err := q.work(ctx, key)

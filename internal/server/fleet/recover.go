@@ -14,7 +14,7 @@ import (
 func (e *Engine) resolveCreating(ctx context.Context, pool model.Pool, row model.Instance) error {
 	if provider, ok := e.providers.Provider(row.ProviderName); ok {
 		machines, err := provider.List(ctx, pool)
-		if ctx.Err() != nil {
+		if stopping(ctx) {
 			return nil
 		}
 		if err != nil {
@@ -38,7 +38,7 @@ func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instanc
 		return 0, nil
 	}
 	if err := e.deleteMachine(ctx, pool, row); err != nil {
-		if ctx.Err() != nil {
+		if stopping(ctx) {
 			return 0, nil
 		}
 		wait := jitter(stepDelay(row.Failures + 1))

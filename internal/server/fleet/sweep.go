@@ -47,12 +47,12 @@ func (e *Engine) sweep(ctx context.Context, entity model.Entity) error {
 		}
 	}
 	for _, row := range found.rows {
-		if err := e.reap(ctx, forge, row); err != nil && ctx.Err() == nil {
+		if err := e.reap(ctx, forge, row); err != nil && !stopping(ctx) {
 			e.log.Warn("an instance whose runner is lost was not removed", "instance", row.Name, "error", err)
 		}
 	}
 	for _, runner := range found.runners {
-		if err := e.reapRunner(ctx, forge, runner); err != nil && ctx.Err() == nil {
+		if err := e.reapRunner(ctx, forge, runner); err != nil && !stopping(ctx) {
 			e.log.Warn("a runner without an instance was not removed at the forge", "runner", runner.Name, "error", err)
 		}
 	}
@@ -77,7 +77,7 @@ func (e *Engine) learn(ctx context.Context, row model.Instance, runner Runner) {
 		}
 		return nil
 	})
-	if err != nil && !model.IsNotFound(err) && ctx.Err() == nil {
+	if err != nil && !model.IsNotFound(err) && !stopping(ctx) {
 		e.log.Warn("what the forge says of a runner was not stored", "instance", row.Name, "error", err)
 	}
 }

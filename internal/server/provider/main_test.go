@@ -7,4 +7,4 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/provider/providertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(providertest.Main(m)) } //nolint:forbidigo // the exit code of a provider program is part of the protocol
+func TestMain(m *testing.M) { os.Exit(providertest.Main(m)) }

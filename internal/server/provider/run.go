@@ -91,7 +91,7 @@ func failure(op string, err error, out, errs *capped, secrets []string) error {
 	if errs.buf.Len() == 0 {
 		text = out
 	}
-	failed.Fault = withText("the provider failed ("+exit.ProcessState.String()+")", text, secrets)
+	failed.Fault = withText("the provider failed ("+exit.String()+")", text, secrets)
 	return failed
 }
 

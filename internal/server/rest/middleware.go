@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"path"
 	"runtime/debug"
@@ -21,7 +22,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if cause == nil {
 				return
 			}
-			if cause == http.ErrAbortHandler {
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(cause)
 			}
 			s.log.Error("A request broke down", "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))

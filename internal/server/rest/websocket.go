@@ -109,7 +109,7 @@ func (s *Server) followEvents(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept has answered
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }() // it may be closed already
 	t := stream{s, conn, r}
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
@@ -175,7 +175,7 @@ func (s *Server) followLog(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept has answered
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }() // it may be closed already
 	t := stream{s, conn, r}
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
