@@ -51,7 +51,7 @@ func newFleet(tb testing.TB, dialect garmproxy.Dialect, flags ...string) *fleet 
 	if err := os.WriteFile(provider, []byte(machines), 0o700); err != nil {
 		tb.Fatal(err)
 	}
-	f := &fleet{tb: tb, ctx: context.Background(), shared: s, namespace: namespaceOf(tb), flags: flags, log: filepath.Join(dir, "operator.log")}
+	f := &fleet{tb: tb, ctx: context.Background(), shared: s, namespace: fmt.Sprintf("%.50s-%d", namespaceOf(tb), time.Now().UnixMilli()%1e9), flags: flags, log: filepath.Join(dir, "operator.log")}
 	up, err := stack.Up(f.ctx, stack.Options{Plane: s.plane, Dir: dir, Namespace: f.namespace, Dialect: dialect, Provider: provider})
 	if err != nil {
 		tb.Fatal(err)

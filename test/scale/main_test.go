@@ -6,6 +6,7 @@ package scale_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,6 +49,11 @@ var made *shared
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard()) // else controller-runtime complains that nobody did
+	// The tests mostly wait; more of them than there are processors may do so at a time.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if made != nil {
 		var err error

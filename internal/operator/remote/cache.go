@@ -37,6 +37,8 @@ type kept interface {
 	known() bool
 	degraded() bool
 	plan() *schedule
+	// doubtful says whether an event is open that only a list or an own write can answer.
+	doubtful() bool
 	// load lists the kind once and returns what changed.
 	load(ctx context.Context) ([]Notice, int, error)
 	// event takes an event of the kind.

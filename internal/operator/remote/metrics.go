@@ -17,6 +17,8 @@ const (
 	EventStale EventResult = "stale"
 	// EventDirty could not be ordered, so its kind is listed again.
 	EventDirty EventResult = "dirty"
+	// EventDoubt could not be ordered, and leads to a list unless an own write soon shows the same.
+	EventDoubt EventResult = "doubt"
 	// EventInvalid could not be decoded.
 	EventInvalid EventResult = "invalid"
 )

@@ -151,6 +151,10 @@ func (s *Session) keep(ctx context.Context, k kept) {
 			wait(ctx, rest, plan.wake)
 			continue
 		}
+		// The doubt is taken back before the store is asked, so that one that comes meanwhile counts.
+		if !periodic && plan.clearDoubt() && !k.doubtful() {
+			continue
+		}
 		if periodic && s.State().Events {
 			if rest := s.budget.take(now); rest > 0 {
 				wait(ctx, rest, plan.wake)

@@ -10,6 +10,8 @@ import (
 const (
 	// minDirtyGap is the least time between two lists that events or writes asked for.
 	minDirtyGap = 5 * time.Second
+	// doubtGrace is how long an event that cannot be ordered waits for the answer to the write that it may tell of.
+	doubtGrace = time.Second
 	// restFactor is how many times its own duration a list has to be apart from the next.
 	restFactor = 20
 	// maxListBackoff is the longest wait after failed lists of a kind.
@@ -27,6 +29,8 @@ type schedule struct {
 	mu       sync.Mutex
 	listed   bool
 	dirty    bool
+	doubt    bool
+	doubted  time.Time
 	urgent   bool
 	events   bool
 	degraded bool
@@ -49,6 +53,25 @@ func (s *schedule) markDirty(urgent bool) {
 	s.urgent = s.urgent || urgent
 	s.mu.Unlock()
 	s.signal()
+}
+
+// markDoubt asks for a list that clearDoubt may call off.
+func (s *schedule) markDoubt() {
+	s.mu.Lock()
+	if !s.doubt {
+		s.doubt, s.doubted = true, time.Now()
+	}
+	s.mu.Unlock()
+	s.signal()
+}
+
+// clearDoubt says whether a list is due for nothing but a doubt, and takes it back.
+func (s *schedule) clearDoubt() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	only := s.doubt && !s.dirty && s.listed && s.failures == 0
+	s.doubt = false
+	return only
 }
 
 // setEvents says whether events of the kind arrive.
@@ -87,6 +110,12 @@ func (s *schedule) next() (due time.Time, periodic bool) {
 		return s.ended.Add(rest), false
 	case s.dirty:
 		return s.ended.Add(max(rest, minDirtyGap)), false
+	case s.doubt:
+		due = s.ended.Add(max(rest, minDirtyGap))
+		if answered := s.doubted.Add(doubtGrace); answered.After(due) {
+			due = answered
+		}
+		return due, false
 	}
 	interval := time.Duration(float64(s.interval()) * s.jitter)
 	return s.started.Add(max(rest, interval)), true
@@ -113,7 +142,7 @@ func (s *schedule) interval() time.Duration {
 func (s *schedule) begin(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dirty, s.urgent = false, false
+	s.dirty, s.doubt, s.urgent = false, false, false
 	s.started = now
 }
 

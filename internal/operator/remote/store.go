@@ -61,6 +61,14 @@ type store[T any] struct {
 	byNatural index
 	byParent  index
 	tombs     tombstones
+	// doubts are what events without a time said, by id, until a list or an own write tells.
+	doubts map[string]doubt[T]
+}
+
+// doubt is what an event without a time said, and when.
+type doubt[T any] struct {
+	obj T
+	seq uint64
 }
 
 func newStore[T any](t traits[T]) *store[T] {
@@ -81,6 +89,11 @@ func (s *store[T]) applyList(start uint64, objs []T) []Notice {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock++
+	for id, d := range s.doubts {
+		if d.seq <= start { // what came while the list was under way stays open
+			delete(s.doubts, id)
+		}
+	}
 	var notices []Notice
 	seen := make(map[string]struct{}, len(objs))
 	for _, obj := range objs {
@@ -149,7 +162,7 @@ func (s *store[T]) applyEvent(obj T) (EventResult, []Notice) {
 	t := s.updated(obj)
 	switch {
 	case t.IsZero():
-		return EventDirty, nil
+		return s.hold(id, obj), nil
 	case !known:
 		if s.natural(obj) == "" {
 			return EventDirty, nil
@@ -185,6 +198,41 @@ func (s *store[T]) applyDelete(id string, own bool) (EventResult, []Notice) {
 	return EventApplied, notices
 }
 
+// maxDoubts bounds what is remembered of events without a time; beyond, a list is cheaper.
+const maxDoubts = 1024
+
+// hold remembers an event that cannot be ordered. The event of an own write often overtakes the answer to it, which then
+// says the same.
+func (s *store[T]) hold(id string, obj T) EventResult {
+	if len(s.doubts) >= maxDoubts {
+		return EventDirty
+	}
+	if s.doubts == nil {
+		s.doubts = map[string]doubt[T]{}
+	}
+	s.doubts[id] = doubt[T]{s.clone(obj), s.clock}
+	return EventDoubt
+}
+
+// resolve forgets a doubt that an own write has answered.
+func (s *store[T]) resolve(id string, written T) {
+	said, open := s.doubts[id]
+	if !open {
+		return
+	}
+	s.keep(written, &said.obj, fromEvent)
+	if reflect.DeepEqual(written, said.obj) {
+		delete(s.doubts, id)
+	}
+}
+
+// doubtful says whether an event is not answered yet.
+func (s *store[T]) doubtful() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.doubts) > 0
+}
+
 // newer says whether what is held of id was learnt after start and is not older than obj.
 func (s *store[T]) newer(id string, start uint64, obj T) bool {
 	e, ok := s.entries[id]
@@ -204,6 +252,9 @@ func (s *store[T]) put(id string, obj T, from origin) []Notice {
 		s.keep(e.obj, &obj, from)
 	}
 	e.seq = s.clock
+	if from == fromWrite {
+		s.resolve(id, obj)
+	}
 	if known && reflect.DeepEqual(e.obj, obj) {
 		return nil
 	}

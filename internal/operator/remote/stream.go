@@ -119,6 +119,9 @@ func (s *Session) handle(view *View, event garm.Event) {
 	if result == EventDirty || result == EventInvalid || (result == EventApplied && entity(k.name())) {
 		k.plan().markDirty(false)
 	}
+	if result == EventDoubt {
+		k.plan().markDoubt()
+	}
 	s.opts.Metrics.EventReceived(s.opts.Server, k.name(), event.Operation, result)
 	s.hub.publish(notices...)
 }

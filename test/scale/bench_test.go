@@ -1,0 +1,60 @@
+package scale_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
+)
+
+// BenchmarkPools measures what 200 Pools cost that are applied at once: the time until all are Ready, requests to GARM,
+// writes to the project's group, and the memory of the operator.
+func BenchmarkPools(b *testing.B) {
+	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				b.StopTimer()
+				f := newFleet(b, dialect)
+				f.start()
+				if err := f.Apply(f.ctx, f.Base()...); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				began := time.Now()
+				if err := f.Apply(f.ctx, f.Pools(poolCount)...); err != nil {
+					b.Fatal(err)
+				}
+				f.allReady(poolCount)
+				b.ReportMetric(time.Since(began).Seconds(), "s/ready")
+				b.ReportMetric(float64(f.Proxy.Counts().Requests())/poolCount, "requests/pool")
+				b.ReportMetric(float64(f.writes())/poolCount, "writes/pool")
+				b.ReportMetric(f.memory(), "MiB")
+				b.StopTimer()
+				f.stop()
+			}
+		})
+	}
+}
+
+// memory is the resident memory of the operator in MiB, as Linux counts it; 0 elsewhere.
+func (f *fleet) memory() float64 {
+	f.tb.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.operator.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if kib, found := strings.CutPrefix(line, "VmRSS:"); found {
+			n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
+			if err != nil {
+				f.tb.Fatal(err)
+			}
+			return n / 1024
+		}
+	}
+	return 0
+}
