@@ -108,9 +108,17 @@ func (f *fleet) synced(before garmproxy.Counts) {
 func putBack(t *testing.T, f *fleet, pools []v1beta1.Pool) {
 	f.stop()
 	edits := []garm.UpdatePoolParams{
-		{MaxRunners: pointer(uint(9))}, {MinIdleRunners: pointer(uint(1))}, {Flavor: "other"}, {Image: "other"}, {Tags: []string{"other"}},
-		{Enabled: pointer(false)}, {RunnerBootstrapTimeout: pointer(uint(99))}, {RunnerPrefix: "other"}, {RunnerGroup: pointer("other")},
-		{OSType: "windows"}, {OSArch: "arm64"},
+		{MaxRunners: pointer(uint(9))},
+		{MinIdleRunners: pointer(uint(1))},
+		{Flavor: "other"},
+		{Image: "other"},
+		{Tags: []string{"other"}},
+		{Enabled: pointer(false)},
+		{RunnerBootstrapTimeout: pointer(uint(99))},
+		{RunnerPrefix: "other"},
+		{RunnerGroup: pointer("other")},
+		{OSType: "windows"},
+		{OSArch: "arm64"},
 	}
 	before := map[string]garm.Pool{}
 	for _, p := range f.remotePools() {
@@ -219,6 +227,29 @@ func TestKilledThreeTimes(t *testing.T) {
 				t.Errorf("%d requests, more than %d:\n%s", got, cleanRequests+3*restartRequests, counts)
 			}
 		})
+	}
+}
+
+// A resync costs no more than a restart, and writes nothing.
+func TestResync(t *testing.T) {
+	t.Parallel()
+	const n = 50
+	f := newFleet(t, nil, "--operator-sync-period=20s")
+	f.start()
+	if err := f.Apply(f.ctx, append(f.Base(), f.Pools(n)...)...); err != nil {
+		t.Fatal(err)
+	}
+	f.allReady(n)
+	settle(f)
+	requests, writes := f.Proxy.Counts(), f.writes()
+	f.synced(requests)
+	settle(f)
+	spent := f.Proxy.Counts().Since(requests)
+	if got := spent.Requests(); got > restartRequests {
+		t.Errorf("%d requests, more than %d:\n%s", got, restartRequests, spent)
+	}
+	if got := f.writes() - writes; got != 0 {
+		t.Errorf("%d writes", got)
 	}
 }
 
