@@ -70,12 +70,14 @@ func TestSV28PowerLoss(t *testing.T) {
 	kill(server)
 	w.park.behave(t, behaviour{})
 
+	restarted := time.Now()
 	server = w.program()
 	made := w.settled(runners, wire.InstanceRunning)
 	if calls := w.park.calls(t, provider.CreateInstance); len(calls) != runners {
 		t.Errorf("%d machines were made for %d runners: %+v", len(calls), runners, calls)
 	}
 
+	settledInAMinute(t, restarted)
 	w.park.behave(t, behaviour{DeleteDelay: time.Hour})
 	for _, i := range made {
 		if err := w.client.DeleteInstance(t.Context(), i.Name, false); err != nil {
@@ -86,6 +88,7 @@ func TestSV28PowerLoss(t *testing.T) {
 	kill(server)
 	w.park.behave(t, behaviour{})
 
+	restarted = time.Now()
 	w.program()
 	w.await(func() error {
 		for _, i := range w.instances() {
@@ -104,4 +107,12 @@ func TestSV28PowerLoss(t *testing.T) {
 		}
 		return nil
 	})
+	settledInAMinute(t, restarted)
+}
+
+func settledInAMinute(t *testing.T, since time.Time) {
+	t.Helper()
+	if took := time.Since(since); took > time.Minute {
+		t.Errorf("the rows have come to rest %s after the restart", took)
+	}
 }

@@ -35,8 +35,8 @@ const (
 // browser makes the calls of those who are not the operator.
 var browser = &http.Client{Timeout: time.Minute}
 
-// patience is how long a test waits for what has to come.
-const patience = 45 * time.Second
+// patience is how long a test waits for what has to come. Machines that test are slow and busy.
+const patience = 90 * time.Second
 
 // world is a server with its forge, its provider and a client.
 type world struct {
@@ -306,7 +306,7 @@ func (w *world) send(method, path, bearer string, body []byte, header http.Heade
 func until(ctx context.Context, within time.Duration, check func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	tick := time.NewTicker(30 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		err := check()

@@ -125,7 +125,7 @@ func (w *world) change(row model.Instance, change func(i *model.Instance)) {
 	if _, err := w.store.UpdateInstance(w.t.Context(), row.ID, func(i *model.Instance) error { change(i); return nil }); err != nil {
 		w.t.Fatal(err)
 	}
-	synctest.Wait()
+	w.pass(100 * time.Millisecond) // the engine gathers changes for a moment
 }
 
 // idle makes all runners that wait for it report that they are idle, as their bootstrap scripts do.

@@ -25,8 +25,9 @@ func (q *queues) notify(c model.Change) {
 		if c.Operation != model.OpDelete {
 			q.instance(o)
 		}
-		q.pools.add(o.PoolID)
-		q.jobs.add(o.EntityID)
+		// A look at a pool or at the jobs reads all rows: a burst of n changes must not cost n of them.
+		q.pools.soon(o.PoolID)
+		q.jobs.soon(o.EntityID)
 	case model.Pool:
 		q.pools.add(o.ID)
 		q.jobs.add(o.EntityID)

@@ -58,11 +58,11 @@ func (e *Engine) reconcilePool(ctx context.Context, id model.PoolID) (time.Durat
 	return max(time.Until(s.Look), time.Millisecond), nil
 }
 
-// wakeFailed wakes the rows that have another try before them: while their pool was disabled they did not ask for it.
+// wakeFailed wakes the rows whose next try is overdue: while their pool was disabled they did not ask for it.
 func (e *Engine) wakeFailed(rows []model.Instance) {
 	e.wake(func(q *queues) {
 		for _, row := range rows {
-			if row.Status == model.InstanceError && !row.RetryAt.IsZero() {
+			if row.Status == model.InstanceError && !row.RetryAt.IsZero() && !time.Now().Before(row.RetryAt) {
 				q.instance(row)
 			}
 		}

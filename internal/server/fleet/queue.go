@@ -15,6 +15,9 @@ const (
 	retryMost  = time.Minute
 )
 
+// gather is for how long changes are gathered before what they add up to is looked at.
+const gather = 50 * time.Millisecond
+
 // reconcile brings one thing a step closer to what is wanted. A positive duration asks for another look after it. An
 // error is unexpected: it is logged and the key is tried again.
 type reconcile[K comparable] func(ctx context.Context, key K) (time.Duration, error)
@@ -36,6 +39,9 @@ func newQueue[K comparable](name string, log *slog.Logger, work reconcile[K]) *q
 }
 
 func (q *queue[K]) add(key K) { q.keys.Add(key) }
+
+// soon wakes a key after a moment, so that it is looked at once, not many times, while much happens to it.
+func (q *queue[K]) soon(key K) { q.keys.AddAfter(key, gather) }
 
 func (q *queue[K]) start(ctx context.Context, workers int) {
 	for range workers {

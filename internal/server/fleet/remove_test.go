@@ -202,7 +202,7 @@ func TestSV63DeletedRunnerIsReplacedAtOnce(t *testing.T) {
 		if err := w.engine.DeleteInstance(t.Context(), w.rows()[0].ID, false, false); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait()
+		w.pass(100 * time.Millisecond)
 		if w.states()[model.InstanceRunning] != 1 {
 			t.Errorf("states %v", w.states())
 		}
