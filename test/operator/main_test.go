@@ -48,6 +48,9 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
 	os.Exit(code)
 }
 
@@ -57,6 +60,7 @@ type env struct {
 	t         *testing.T
 	ctx       context.Context
 	namespace string
+	dir       string
 	plane     *controlplane.ControlPlane
 	stop      func()
 	config    operatorconfig.Config
@@ -96,7 +100,7 @@ func setup(t *testing.T, changes ...func(*stack.Options)) *env {
 			t.Error(err)
 		}
 	})
-	e := &env{Stack: s, t: t, ctx: ctx, namespace: options.Namespace, plane: options.Plane}
+	e := &env{Stack: s, t: t, ctx: ctx, namespace: options.Namespace, dir: options.Dir, plane: options.Plane}
 	e.config = operatorconfig.Config{
 		GARM: operatorconfig.GARM{Server: s.Proxy.URL(), Username: stack.User, Password: stack.Password, Init: true, Email: stack.Email},
 		Operator: operatorconfig.Operator{
@@ -111,14 +115,20 @@ func setup(t *testing.T, changes ...func(*stack.Options)) *env {
 // run starts the operator; it stops with the test, or with e.stop.
 func (e *env) run() *env {
 	e.t.Helper()
+	e.stop = e.start(operatorapp.Options{})
+	return e
+}
+
+// start starts an operator, and returns what stops it before the test does.
+func (e *env) start(options operatorapp.Options) (stop func()) {
+	e.t.Helper()
 	out := &output{}
+	options.RestConfig, options.Log = e.plane.Config(), logr.FromSlogHandler(slog.NewTextHandler(out, nil))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() {
-		log := logr.FromSlogHandler(slog.NewTextHandler(out, nil))
-		done <- operatorapp.Run(ctx, e.config, operatorapp.Options{RestConfig: e.plane.Config(), Log: log})
-	}()
-	e.stop = sync.OnceFunc(func() {
+	config := e.config
+	go func() { done <- operatorapp.Run(ctx, config, options) }()
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			e.t.Errorf("the operator stopped: %v", err)
@@ -127,8 +137,8 @@ func (e *env) run() *env {
 			e.t.Log(out.String())
 		}
 	})
-	e.t.Cleanup(func() { e.stop() })
-	return e
+	e.t.Cleanup(stop)
+	return stop
 }
 
 func (e *env) apply(objects ...client.Object) {

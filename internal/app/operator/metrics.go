@@ -28,17 +28,23 @@ func newMetrics() *garmMetrics {
 // first one's.
 func (m *garmMetrics) register() error {
 	for _, c := range []prometheus.Collector{m.Client, m.up} {
-		err := metrics.Registry.Register(c)
-		var twice prometheus.AlreadyRegisteredError
-		if errors.As(err, &twice) {
-			metrics.Registry.Unregister(twice.ExistingCollector)
-			err = metrics.Registry.Register(c)
-		}
-		if err != nil {
+		if err := replace(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replace registers a collector in place of an equal one, as often as others do the same meanwhile.
+func replace(c prometheus.Collector) error {
+	for {
+		err := metrics.Registry.Register(c)
+		var twice prometheus.AlreadyRegisteredError
+		if !errors.As(err, &twice) {
+			return err
+		}
+		metrics.Registry.Unregister(twice.ExistingCollector)
+	}
 }
 
 // StateChanged shows whether the server is up.
