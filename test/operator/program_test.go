@@ -64,7 +64,7 @@ func (e *env) program(flags ...string) *output {
 	}
 	all := append([]string{
 		"--garm-username=" + stack.User, "--garm-email=" + stack.Email, "--operator-watch-namespace=" + e.namespace,
-		"--operator-metrics-bind-address=0", "--operator-health-probe-bind-address=0", "--kubeconfig=" + e.plane.Kubeconfig,
+		"--operator-metrics-bind-address=" + freePort(e.t), "--operator-health-probe-bind-address=" + freePort(e.t), "--kubeconfig=" + e.plane.Kubeconfig,
 		"--garm-server=" + e.Proxy.URL(), "--garm-password-file=" + e.passwordFile(stack.Password),
 	}, flags...)
 	out := &output{}
