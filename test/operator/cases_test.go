@@ -16,6 +16,7 @@ import (
 
 // OP-8: whatever is missing has a condition of its own.
 func TestOP8MissingReferences(t *testing.T) {
+	t.Parallel()
 	e := setup(t)
 	e.run()
 	base := e.Base()
@@ -38,6 +39,7 @@ func TestOP8MissingReferences(t *testing.T) {
 
 // OP-52, OP-53: a changed secret is sent once, an unchanged one never again, not after a restart either.
 func TestOP52SecretRotation(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	objects := append(e.Base(), e.Pool("p"))
 	e.apply(objects...)
@@ -100,6 +102,7 @@ func (e *env) versions(objects ...client.Object) map[string]string {
 
 // OP-12: a paused resource is left alone, says so, and is let go when it is deleted; "false" does not pause.
 func TestOP12Paused(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	pool := e.Pool("p")
 	objects := append(e.Base(), pool)
@@ -129,6 +132,7 @@ func TestOP12Paused(t *testing.T) {
 
 // OP-14: everything comes back, in order, after the server has lost its database.
 func TestOP14LostDatabase(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	pool := e.Pool("p")
 	objects := append(e.Base(), pool)
@@ -159,6 +163,7 @@ func TestOP14LostDatabase(t *testing.T) {
 
 // OP-19, OP-24: what was deleted at the server is created again; what is gone does not hold up a deletion.
 func TestOP19DeletedAtTheServer(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	pool := e.Pool("p")
 	objects := append(e.Base(), pool)
@@ -198,6 +203,7 @@ func TestOP19DeletedAtTheServer(t *testing.T) {
 
 // OP-15: two owners, one name. And one entity never has two resources.
 func TestOP15NaturalKeys(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	e.apply(e.Base()...)
 	repository := func(name, owner string) *v1beta1.Repository {
@@ -228,6 +234,7 @@ func TestOP15NaturalKeys(t *testing.T) {
 
 // OP-18: a pool made by hand is adopted only by its id.
 func TestOP18Adoption(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	base := e.Base()
 	e.apply(base...)
@@ -265,6 +272,7 @@ func TestOP18Adoption(t *testing.T) {
 
 // OP-50: the operator starts while GARM is down, says so, and goes on.
 func TestOP50ServerComesLater(t *testing.T) {
+	t.Parallel()
 	e := setup(t)
 	if err := e.StopGARM(); err != nil {
 		t.Fatal(err)
@@ -281,6 +289,7 @@ func TestOP50ServerComesLater(t *testing.T) {
 
 // OP-47: without URLs no pool is made, and the Pool says why.
 func TestOP47URLsMissing(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	var rest []client.Object
 	var config client.Object

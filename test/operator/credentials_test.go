@@ -15,6 +15,7 @@ import (
 
 // OP-55: a credential shows who uses it, and waits for them when it is deleted.
 func TestOP55UsersOfCredential(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	base := e.Base()
 	e.apply(base...)
@@ -44,6 +45,7 @@ func TestOP55UsersOfCredential(t *testing.T) {
 
 // OP-20: what never got to the server goes without a call that deletes.
 func TestOP20DeletedBeforeCreated(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	base := e.Base()
 	e.apply(base[2], base[3])
@@ -65,6 +67,7 @@ func TestOP20DeletedBeforeCreated(t *testing.T) {
 
 // OP-32: the built-in endpoint is adopted as it is, and stays when its resource goes.
 func TestOP32BuiltInEndpoint(t *testing.T) {
+	t.Parallel()
 	e := setup(t)
 	e.Proxy.Speak(garmproxy.V015())
 	e.run()
@@ -85,6 +88,7 @@ func TestOP32BuiltInEndpoint(t *testing.T) {
 
 // An outage makes nothing twice and deletes nothing, and what was in step says nothing about a short one.
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]garmproxy.Fault{
 		"errors":  {Status: 500},
 		"refused": {Drop: true},

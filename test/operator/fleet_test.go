@@ -13,6 +13,7 @@ import (
 
 // The whole fleet from nothing, in any order, each object once at the server; and down again in any order.
 func TestFleetUpAndDown(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	objects := append(e.Base(), e.Pools(3)...)
 	slices.Reverse(objects) // OP-9: a Pool before its Image, an Organization before its credential
@@ -45,6 +46,7 @@ func TestFleetUpAndDown(t *testing.T) {
 
 // OP-5, OP-36: an edit is one PUT, and nothing follows it.
 func TestPoolEdits(t *testing.T) {
+	t.Parallel()
 	e := setup(t).run()
 	pool := e.Pool("edited")
 	pool.Spec.ExtraSpecs = `{"b": 1, "a": "<x>"}`

@@ -11,6 +11,7 @@ import (
 
 // OP-7: a token that GitHub refuses shows on the Organization, with the server's reason; a good one heals it at once.
 func TestOP7PoolManagerDown(t *testing.T) {
+	t.Parallel()
 	e := setup(t)
 	base := e.Base()
 	e.GitHub.RevokeToken("ghp_stack")

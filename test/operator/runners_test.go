@@ -30,6 +30,7 @@ esac
 
 // OP-37, OP-25: against the real server, a runner is shown with its Pool, and goes when its object is deleted.
 func TestOP37RunnersOfTheRealServer(t *testing.T) {
+	t.Parallel()
 	provider := filepath.Join(t.TempDir(), "machines")
 	if err := os.WriteFile(provider, []byte(machines), 0o700); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ const (
 // OP-10, OP-9, OP-32: the manifests that users have apply as they are, in any order, against either generation of
 // server, and go in any order. The built-in endpoint is adopted without a write, and stays.
 func TestOP10ManifestsOfUsers(t *testing.T) {
+	t.Parallel()
 	fleet, loose := manifests(t, "fleet.yaml"), manifests(t, "loose.yaml")
 	for _, c := range []struct {
 		name    string

@@ -95,6 +95,7 @@ func (e *env) mirrors() (*v1beta1.GitHubEndpoint, *v1beta1.GitHubCredential, *v1
 // Resources of the known operator, as its release and its development branch left them, are taken over with the ids they
 // have: nothing is created, and conditions that nobody keeps any more go.
 func TestTakenOverFromTheKnownOperator(t *testing.T) {
+	t.Parallel()
 	known := map[string]struct{ secret, credentials, endpoint string }{
 		"v0.4.1": {"SecretReference", "CredentialsReference", "EndpointReference"},
 		"HEAD":   {v1beta1.ConditionWebhookSecretReference, v1beta1.ConditionGithubCredentialsReference, v1beta1.ConditionGithubEndpointReference},

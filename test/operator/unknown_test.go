@@ -12,6 +12,7 @@ import (
 // OP-1, OP-2: equal Pools whose creates are carried out although no answer arrives, with a restart in the middle: as many
 // pools as Pools in the end, none claimed twice.
 func TestOP2LostAnswers(t *testing.T) {
+	t.Parallel()
 	const n = 24
 	e := setup(t).run()
 	base := e.Base()
@@ -56,6 +57,7 @@ func TestOP2LostAnswers(t *testing.T) {
 
 // 200 Pools at once, for either generation of server: 200 creates, few requests, nothing changed by them once more.
 func TestManyPoolsAtOnce(t *testing.T) {
+	t.Parallel()
 	const n = 200
 	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
 		t.Run(name, func(t *testing.T) {
