@@ -123,7 +123,36 @@ func transportError(op string, err error) *garm.Error {
 	}
 	var dial *net.OpError
 	notSent := errors.As(err, &dial) && dial.Op == "dial"
-	return &garm.Error{Kind: kind, Op: op, NotSent: notSent, Err: err}
+	return &garm.Error{Kind: kind, Op: op, NotSent: notSent, Err: steady(err)}
+}
+
+// steady takes out of an error the ports of this side, which differ each time: who compares the text would find news in
+// each failure.
+func steady(err error) error {
+	if withPorts, ok := errors.AsType[*net.OpError](err); ok {
+		of := *withPorts
+		of.Source = nil
+		if lookup, ok := errors.AsType[*net.DNSError](of.Err); ok {
+			of.Err = steadyLookup(lookup)
+		}
+		return &of
+	}
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		return steadyLookup(lookup)
+	}
+	return err
+}
+
+func steadyLookup(e *net.DNSError) error {
+	of := *e
+	switch {
+	case e.IsNotFound:
+	case e.IsTimeout:
+		of.Err = "no answer in time"
+	default:
+		of.Err = "the name server failed"
+	}
+	return &of
 }
 
 // redact takes secrets out of a text and bounds its length.

@@ -3,9 +3,13 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,5 +218,40 @@ func TestConfig(t *testing.T) {
 	_, err := client.New(client.Config{BaseURL: "https://garm", Username: "u", Password: client.Password("p"), CABundle: []byte("junk")})
 	if err == nil || !strings.Contains(err.Error(), "CA bundle") {
 		t.Errorf("a junk CA bundle: %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+// What differs from one failure to the next, as the port of this side does, is not in the text: a status that repeats it
+// would never come to rest.
+func TestFailuresOfOneKindReadAlike(t *testing.T) {
+	broken := func(port int) error {
+		return &net.OpError{
+			Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9997},
+			Err: os.NewSyscallError("read", syscall.ECONNRESET),
+		}
+	}
+	lookup := func(port int) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{
+			Err: fmt.Sprintf("read udp 10.0.0.1:%d->10.0.0.2:53: i/o timeout", port), Name: "garm", Server: "10.0.0.2:53", IsTimeout: true,
+		}}
+	}
+	for name, fail := range map[string]func(int) error{"broken": broken, "name": lookup} {
+		text := func(port int) string {
+			c, err := client.New(client.Config{
+				BaseURL: "http://garm:9997", Username: "u", Password: client.Password("p"), Transport: failing{fail(port)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.ListPools(t.Context())
+			return err.Error()
+		}
+		if a, b := text(40001), text(40002); a != b || strings.Contains(a, "4000") {
+			t.Errorf("%s: %q and %q", name, a, b)
+		}
 	}
 }
