@@ -34,6 +34,8 @@ type actuator[O mirror.Object, R any] struct {
 	value    []byte
 	sent     bool
 	seen     string
+	// foreign says that the recorded id is another entity's, so that it does not count.
+	foreign bool
 }
 
 func (a *actuator[O, R]) Resolve(ctx context.Context) error {
@@ -52,7 +54,7 @@ func (a *actuator[O, R]) resolveSecret(ctx context.Context) error {
 	}
 	if err != nil {
 		p.Conditions.False(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error())
-		return mirror.Wait(v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error(), 0)
+		return mirror.Wait(v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error(), refs.Retry(err))
 	}
 	a.secret = secret
 	p.Conditions.True(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefSuccess, "")
@@ -84,7 +86,7 @@ func (a *actuator[O, R]) resolveCredentials(ctx context.Context) error {
 
 // Recorded returns the id in the status, unless another controller drew it.
 func (a *actuator[O, R]) Recorded() string {
-	if a.status.ControllerID != "" && a.status.ControllerID != a.pass.ControllerID() {
+	if a.foreign || (a.status.ControllerID != "" && a.status.ControllerID != a.pass.ControllerID()) {
 		return ""
 	}
 	return a.status.ID
@@ -94,11 +96,18 @@ func (a *actuator[O, R]) Observe(context.Context) (*R, error) {
 	a.seen = a.Recorded()
 	if a.seen != "" {
 		r, found, synced := a.ByID(a.pass.View, a.seen)
-		if !synced {
+		switch {
+		case !synced:
 			return nil, mirror.Again(time.Second)
-		}
-		if found && a.matches(&r) {
+		case found && a.matches(&r):
 			return &r, nil
+		case found && a.moved(&r):
+			return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, fmt.Sprintf(
+				"the credential of spec.credentialsRef is for endpoint %q, but this is an object of endpoint %q, which cannot be changed; "+
+					"name a credential for that endpoint, or delete the resource and create it anew", a.endpoint, a.status.Endpoint))
+		case found:
+			// Earlier operators went by the name alone and recorded ids of what only has the same name.
+			a.foreign, a.seen = true, ""
 		}
 	}
 	endpoint := a.knownEndpoint()
@@ -132,8 +141,28 @@ func (a *actuator[O, R]) matches(r *R) bool {
 		(endpoint == "" || e.Endpoint.Name == "" || strings.EqualFold(e.Endpoint.Name, endpoint))
 }
 
+// moved says whether the recorded entity is the right one, but for the endpoint of the present credential.
+func (a *actuator[O, R]) moved(r *R) bool {
+	e := a.Entity(r)
+	return strings.EqualFold(e.Name, a.spec.Name) && strings.EqualFold(a.RepoOwner(r), a.spec.Owner) &&
+		a.status.Endpoint != "" && strings.EqualFold(e.Endpoint.Name, a.status.Endpoint)
+}
+
+// Gone asks by id where there is one. A create may have been carried out without an answer once it has been begun, which
+// the endpoint in the status tells.
 func (a *actuator[O, R]) Gone(ctx context.Context) (bool, error) {
-	return a.pass.View.ConfirmGone(ctx, a.Remote, a.seen)
+	if a.seen != "" {
+		return a.pass.View.ConfirmGone(ctx, a.Remote, a.seen)
+	}
+	endpoint := a.knownEndpoint()
+	if endpoint == "" {
+		return true, nil
+	}
+	if err := a.pass.View.Relist(ctx, a.Remote, time.Now()); err != nil {
+		return false, err
+	}
+	found, _ := a.ByKey(a.pass.View, endpoint, a.spec)
+	return len(found) == 0, nil
 }
 
 func (a *actuator[O, R]) Create(ctx context.Context) (*R, error) {
@@ -145,6 +174,8 @@ func (a *actuator[O, R]) Create(ctx context.Context) (*R, error) {
 		}
 		a.value = value
 	}
+	// Should no answer come, the entity is found by this once the resource is deleted.
+	a.status.Endpoint = a.endpoint
 	p.Event(corev1.EventTypeNormal, mirror.EventCreating, "creating %s at the GARM server", a.spec.Name)
 	r, err := a.Adapter.Create(ctx, p.View.Writer(), garm.CreateEntityParams{
 		Owner: a.spec.Owner, Name: a.spec.Name, CredentialsName: a.spec.CredentialsRef.Name,

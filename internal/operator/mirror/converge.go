@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -54,7 +53,8 @@ func (e *Engine[O, R]) lost(ctx context.Context, a Actuator[R]) (*R, error) {
 	}
 	r, err := a.Observe(ctx)
 	if err == nil && r == nil {
-		err = Again(soon)
+		err = &Outcome{Class: Transient, Reason: v1beta1.ReasonReconcileError,
+			Message: "the GARM server has an object with the recorded id " + a.Recorded() + ", but it is not what this resource stands for"}
 	}
 	return r, err
 }
@@ -62,11 +62,7 @@ func (e *Engine[O, R]) lost(ctx context.Context, a Actuator[R]) (*R, error) {
 func (e *Engine[O, R]) create(ctx context.Context, p *Pass[O], a Actuator[R]) Outcome {
 	r, err := a.Create(ctx)
 	if err != nil {
-		outcome := Classify(Creating, err)
-		if garm.KindOf(err) == garm.KindConflict {
-			outcome.Class, outcome.After = Waiting, time.Second
-		}
-		return outcome
+		return Classify(Creating, err)
 	}
 	p.created = true
 	p.Log.Info("created at GARM", "kind", e.kind.Name)

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/operator/status"
 )
 
@@ -25,7 +26,7 @@ func (e *Engine[O, R]) delete(ctx context.Context, p *Pass[O], a Actuator[R]) Ou
 		return Classify(Observing, err)
 	}
 	if r == nil {
-		return e.confirm(ctx, p, a, a.Recorded() != "")
+		return e.confirm(ctx, p, a)
 	}
 	if retained, ok := a.(Retained); ok && retained.Retain() {
 		return e.release(ctx, p, "the GARM server keeps its built-in object")
@@ -43,11 +44,11 @@ func (e *Engine[O, R]) delete(ctx context.Context, p *Pass[O], a Actuator[R]) Ou
 			return e.waiting(a, r, Classify(Deleting, err))
 		}
 	}
-	if err := a.Delete(ctx, r); err != nil {
+	if err := a.Delete(ctx, r); err != nil && !garm.IsNotFound(err) {
 		return e.waiting(a, r, Classify(Deleting, err))
 	}
 	p.Log.Info("deleted at GARM", "kind", e.kind.Name)
-	return e.confirm(ctx, p, a, true)
+	return e.confirm(ctx, p, a)
 }
 
 var deletionReasons = map[string]bool{
@@ -60,16 +61,14 @@ func (e *Engine[O, R]) waiting(a Actuator[R], r *R, o Outcome) Outcome {
 	return o
 }
 
-// confirm lets the resource go; where there was an object, once the server itself has said that it is gone.
-func (e *Engine[O, R]) confirm(ctx context.Context, p *Pass[O], a Actuator[R], ask bool) Outcome {
-	if ask {
-		gone, err := a.Gone(ctx)
-		if err != nil {
-			return Classify(Deleting, err)
-		}
-		if !gone {
-			return Outcome{Class: Waiting, Reason: v1beta1.ReasonDeleting, Message: "the GARM server still has the object", After: refusedRetry}
-		}
+// confirm lets the resource go once the server itself has said that there is no object.
+func (e *Engine[O, R]) confirm(ctx context.Context, p *Pass[O], a Actuator[R]) Outcome {
+	gone, err := a.Gone(ctx)
+	if err != nil {
+		return Classify(Deleting, err)
+	}
+	if !gone {
+		return Outcome{Class: Waiting, Reason: v1beta1.ReasonDeleting, Message: "the GARM server still has the object", After: refusedRetry}
 	}
 	return e.release(ctx, p, "")
 }

@@ -30,7 +30,7 @@ type Kind[O Object, R any] struct {
 }
 
 // Actuator does for one resource in one pass what only its kind knows. Its methods may be called in this order only, each
-// at most once a pass but for Observe. Only Project may change the resource's status.
+// at most once a pass but for Observe. Project changes the status, and Create where it leaves a trace for a later Gone.
 type Actuator[R any] interface {
 	// Resolve reads what the resource refers to. It is not called for a resource that is being deleted.
 	Resolve(ctx context.Context) error
@@ -39,8 +39,8 @@ type Actuator[R any] interface {
 	// Observe returns the remote object, by the recorded id, then by its natural key, or nil. It MUST NOT change
 	// anything. More than one match is terminal.
 	Observe(ctx context.Context) (*R, error)
-	// Gone asks the server whether the object that was observed last, or the recorded one, is gone. Only the server's
-	// word counts.
+	// Gone asks the server whether the object that was observed last, or the recorded one, is gone. Where neither is
+	// known, it looks for one that a create without an answer may have made. Only the server's word counts.
 	Gone(ctx context.Context) (bool, error)
 	// Create makes exactly one remote object. The call that makes it MUST be the last thing that can fail.
 	Create(ctx context.Context) (*R, error)

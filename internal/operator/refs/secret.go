@@ -1,10 +1,14 @@
 package refs
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,7 +26,7 @@ type Secret struct {
 // FindSecret looks a Secret up in the cache of metadata.
 func FindSecret(ctx context.Context, c client.Reader, namespace string, ref *v1beta1.SecretRef) (*Secret, error) {
 	if !ref.IsSet() {
-		return nil, fmt.Errorf("no secret is named")
+		return nil, absent("no secret is named")
 	}
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
@@ -32,6 +36,25 @@ func FindSecret(ctx context.Context, c client.Reader, namespace string, ref *v1b
 	}
 	return &Secret{ref: *ref, name: name, marker: fmt.Sprintf("%s/%s/%s", meta.GetUID(), meta.GetResourceVersion(), ref.Key)}, nil
 }
+
+// readRetry is when a Secret is read again that could not be read for a reason that passes without a change of it.
+const readRetry = 10 * time.Second
+
+// Retry says when to look again after FindSecret or Read has failed: 0 where a change of the Secret is what has to come.
+func Retry(err error) time.Duration {
+	var absent *absentError
+	if errors.As(err, &absent) || apierrors.IsNotFound(err) {
+		return 0
+	}
+	return readRetry
+}
+
+// absentError says that a Secret does not hold what is asked for.
+type absentError struct{ message string }
+
+func (e *absentError) Error() string { return e.message }
+
+func absent(format string, args ...any) error { return &absentError{fmt.Sprintf(format, args...)} }
 
 // Marker identifies the version of the Secret and the key without telling anything of the value.
 func (s *Secret) Marker() string { return s.marker }
@@ -44,10 +67,10 @@ func (s *Secret) Read(ctx context.Context, live client.Reader) ([]byte, error) {
 	}
 	value, ok := secret.Data[s.ref.Key]
 	if !ok {
-		return nil, fmt.Errorf("secret %q has no key %q", s.name.Name, s.ref.Key)
+		return nil, absent("secret %q has no key %q", s.name.Name, s.ref.Key)
 	}
-	if len(value) == 0 {
-		return nil, fmt.Errorf("key %q of secret %q is empty", s.ref.Key, s.name.Name)
+	if len(bytes.TrimSpace(value)) == 0 {
+		return nil, absent("key %q of secret %q is empty", s.ref.Key, s.name.Name)
 	}
 	s.marker = fmt.Sprintf("%s/%s/%s", secret.UID, secret.ResourceVersion, s.ref.Key)
 	return value, nil

@@ -4,6 +4,7 @@ package credential
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (a *actuator) resolveSecret(ctx context.Context) error {
 	}
 	if err != nil {
 		p.Conditions.False(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error())
-		return mirror.Wait(v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error(), 0)
+		return mirror.Wait(v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error(), refs.Retry(err))
 	}
 	a.secret = secret
 	p.Conditions.True(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefSuccess, "")
@@ -86,32 +87,70 @@ func (a *actuator) Observe(context.Context) (*garm.Credentials, error) {
 	a.seen = a.Recorded()
 	name := a.pass.Object.Name
 	found, synced := a.pass.View.CredentialsNamed(name)
+	deleting := !a.pass.Object.DeletionTimestamp.IsZero()
 	switch {
 	case !synced:
 		return nil, mirror.Again(time.Second)
+	case deleting:
+		return a.own(found), nil
 	case len(found) > 1:
 		return nil, mirror.Stop(v1beta1.ReasonAmbiguous, fmt.Sprintf("the GARM server has %d credentials named %q", len(found), name))
 	case len(found) == 0:
 		return nil, nil
 	}
 	c := &found[0]
+	if other := a.other(c); other != "" {
+		return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, other)
+	}
 	a.seen = remote.CredentialsID(c.ID)
-	if want := a.pass.Object.Spec.EndpointRef.Name; !strings.EqualFold(c.Endpoint.Name, want) {
-		if !a.pass.Object.DeletionTimestamp.IsZero() && a.seen == a.Recorded() {
-			return c, nil
-		}
-		return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, fmt.Sprintf(
-			"the GARM server has credentials named %q for endpoint %q already, and keeps names unique; use another name than for %q", name, c.Endpoint.Name, want))
-	}
-	if want := string(a.pass.Object.Spec.AuthType); c.AuthType != "" && c.AuthType != want {
-		return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, fmt.Sprintf(
-			"the GARM server has credentials named %q with auth type %q already; it cannot be changed to %q", name, c.AuthType, want))
-	}
 	return c, nil
 }
 
+// own returns which of the credentials that have the name go with the resource: those that it has recorded, else those
+// that it may have made. Others of its name stay.
+func (a *actuator) own(found []garm.Credentials) *garm.Credentials {
+	var made *garm.Credentials
+	for i := range found {
+		switch c := &found[i]; {
+		case remote.CredentialsID(c.ID) == a.Recorded():
+			return c
+		case a.other(c) == "":
+			made = c
+		}
+	}
+	if made != nil {
+		a.seen = remote.CredentialsID(made.ID)
+	}
+	return made
+}
+
+// other says why credentials of the right name are not those that the resource stands for; "" if they are.
+func (a *actuator) other(c *garm.Credentials) string {
+	spec := a.pass.Object.Spec
+	if want := spec.EndpointRef.Name; !strings.EqualFold(c.Endpoint.Name, want) {
+		return fmt.Sprintf("the GARM server has credentials named %q for endpoint %q already, and keeps names unique; use another name than for %q",
+			c.Name, c.Endpoint.Name, want)
+	}
+	if want := string(spec.AuthType); c.AuthType != "" && c.AuthType != want {
+		return fmt.Sprintf("the GARM server has credentials named %q with auth type %q already; it cannot be changed to %q", c.Name, c.AuthType, want)
+	}
+	return ""
+}
+
+// Gone asks by id where there is one. What has the id under another name is not what was recorded: it was drawn again.
 func (a *actuator) Gone(ctx context.Context) (bool, error) {
-	return a.pass.View.ConfirmGone(ctx, remote.KindCredentials, a.seen)
+	view := a.pass.View
+	if a.seen == "" {
+		err := view.Relist(ctx, remote.KindCredentials, time.Now())
+		found, _ := view.CredentialsNamed(a.pass.Object.Name)
+		return err == nil && a.own(found) == nil, err
+	}
+	gone, err := view.ConfirmGone(ctx, remote.KindCredentials, a.seen)
+	if gone || err != nil {
+		return gone, err
+	}
+	found, _ := view.CredentialsNamed(a.pass.Object.Name)
+	return !slices.ContainsFunc(found, func(c garm.Credentials) bool { return remote.CredentialsID(c.ID) == a.seen }), nil
 }
 
 func (a *actuator) Create(ctx context.Context) (*garm.Credentials, error) {

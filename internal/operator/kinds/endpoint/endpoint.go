@@ -47,7 +47,7 @@ func (a *actuator) Resolve(ctx context.Context) error {
 	}
 	if err != nil {
 		p.Conditions.False(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error())
-		return mirror.Wait(v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error(), 0)
+		return mirror.Wait(v1beta1.ReasonFetchingWebhookSecretRefFailed, err.Error(), refs.Retry(err))
 	}
 	a.secret = secret
 	p.Conditions.True(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefSuccess, "")
