@@ -59,7 +59,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 	byScope := pools(entity.PoolsOfScope, func(p *v1beta1.Pool) []string {
 		return []string{entity.ScopeKey(p.Spec.GitHubScopeRef.Kind, p.Spec.GitHubScopeRef.Name)}
 	})
-	for _, r := range []refs.Reference[*v1beta1.Pool]{byID, byImage, byScope} {
+	byAdoption := pools("metadata.annotations.adopt", func(p *v1beta1.Pool) []string {
+		return []string{p.Annotations[v1beta1.AnnotationAdoptPoolID]}
+	})
+	for _, r := range []refs.Reference[*v1beta1.Pool]{byID, byImage, byScope, byAdoption} {
 		if err := r.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 			return err
 		}
@@ -102,7 +105,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 			case n.Kind == remote.KindInstance:
 				return byID.Requests(ctx, c, "", n.Parent)
 			default:
-				return byID.Requests(ctx, c, "", n.ID)
+				return append(byID.Requests(ctx, c, "", n.ID), byAdoption.Requests(ctx, c, "", n.ID)...)
 			}
 		}, remote.KindPool, remote.KindInstance, remote.KindProvider)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(opts.Concurrent, 1), RateLimiter: mirror.RateLimiter()}).

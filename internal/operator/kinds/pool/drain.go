@@ -57,6 +57,12 @@ func (r remaining) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// refused says whether the server does not remove a runner in the state that it is in.
+func refused(err error) bool {
+	kind := garm.KindOf(err)
+	return err != nil && (kind == garm.KindConflict || kind == garm.KindInvalid)
+}
+
 // Drain stops the pool from making runners, removes those that do nothing, and waits for the rest.
 func (a *actuator) Drain(ctx context.Context, r *garm.Pool) error {
 	view := a.pass.View
@@ -77,7 +83,7 @@ func (a *actuator) Drain(ctx context.Context, r *garm.Pool) error {
 	}
 	left := sortRunners(instances)
 	for _, i := range left.removable {
-		if err := a.remove(ctx, i); err != nil && garm.KindOf(err) != garm.KindConflict && garm.KindOf(err) != garm.KindInvalid {
+		if err := a.remove(ctx, i); err != nil && !refused(err) {
 			return err
 		}
 	}

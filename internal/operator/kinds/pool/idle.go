@@ -84,7 +84,15 @@ func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
 	s := surplusOf(instances, int(a.want.Min), a.minIdleAge, time.Now())
 	a.old = s.old
 	for _, i := range s.remove {
-		if err := a.remove(ctx, i); err != nil {
+		err := a.remove(ctx, i)
+		if refused(err) {
+			// It has taken a job meanwhile, or the pool manager is down: no fault of the Pool's.
+			if s.next == 0 || s.next > askAgain {
+				s.next = askAgain
+			}
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

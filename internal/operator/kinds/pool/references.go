@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +15,9 @@ import (
 )
 
 type conditionType = metav1.Condition
+
+// scopeRetry is how often a Pool looks for an entity that should be at the server.
+const scopeRetry = 15 * time.Second
 
 // scope is the entity that a Pool serves.
 type scope struct {
@@ -27,9 +31,9 @@ func (a *actuator) resolveScope(ctx context.Context) error {
 	p := a.pass
 	ref := p.Object.Spec.GitHubScopeRef
 	obj, entity := newScope(ref.Kind)
-	fail := func(reason, message string) error {
+	fail := func(reason, message string, after time.Duration) error {
 		p.Conditions.False(v1beta1.ConditionScopeReference, reason, message)
-		return mirror.Wait(reason, message, 0)
+		return mirror.Wait(reason, message, after)
 	}
 	if obj == nil {
 		message := fmt.Sprintf("spec.githubScopeRef.kind is %q; it must be Enterprise, Organization or Repository", ref.Kind)
@@ -37,11 +41,15 @@ func (a *actuator) resolveScope(ctx context.Context) error {
 		return mirror.Stop(v1beta1.ReasonInvalidSpec, message)
 	}
 	if err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.Object.Namespace, Name: ref.Name}, obj); err != nil {
-		return fail(v1beta1.ReasonFetchingScopeRefFailed, fmt.Sprintf("%s %q: %v", ref.Kind, ref.Name, err))
+		return fail(v1beta1.ReasonFetchingScopeRefFailed, fmt.Sprintf("%s %q: %v", ref.Kind, ref.Name, err), 0)
 	}
 	s := entity()
-	if s.ID == "" || (s.ControllerID != "" && s.ControllerID != p.ControllerID()) || !known(p.View, remote.Kind(ref.Kind), s.ID) {
-		return fail(v1beta1.ReasonScopeRefNotReady, fmt.Sprintf("%s %q is not at the GARM server yet", ref.Kind, ref.Name))
+	if s.ID == "" || (s.ControllerID != "" && s.ControllerID != p.ControllerID()) {
+		return fail(v1beta1.ReasonScopeRefNotReady, fmt.Sprintf("%s %q is not at the GARM server yet", ref.Kind, ref.Name), 0)
+	}
+	if !known(p.View, remote.Kind(ref.Kind), s.ID) {
+		// It may only be missing from a list. Then the resource does not change when it is back, and wakes nobody.
+		return fail(v1beta1.ReasonScopeRefNotReady, fmt.Sprintf("the GARM server shows no %s %q with id %s", ref.Kind, ref.Name, s.ID), scopeRetry)
 	}
 	a.scope = scope{kind: remote.Kind(ref.Kind), id: s.ID, name: ref.Name, manager: status.Find(obj, v1beta1.ConditionPoolManager)}
 	p.Conditions.True(v1beta1.ConditionScopeReference, v1beta1.ReasonFetchingScopeRefSuccess, "the "+ref.Kind+" is at the GARM server")

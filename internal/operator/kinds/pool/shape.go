@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -148,8 +150,8 @@ func canonical(text []byte) (string, error) {
 	if err := decoder.Decode(&value); err != nil {
 		return "", fmt.Errorf("spec.extraSpecs is not JSON: %w; write it like {\"key\": \"value\"}", err)
 	}
-	if decoder.More() {
-		return "", fmt.Errorf("spec.extraSpecs holds more than one JSON value; write it like {\"key\": \"value\"}")
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("spec.extraSpecs holds more than one JSON value, or something after it; write it like {\"key\": \"value\"}")
 	}
 	switch v := value.(type) {
 	case nil:

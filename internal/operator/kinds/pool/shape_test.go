@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -87,6 +88,7 @@ func TestShapeRefusesWhatServersChokeOn(t *testing.T) {
 		"extraSpecs is not JSON": func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{bad` },
 		"extraSpecs is a bare":   func(s *v1beta1.PoolSpec) { s.ExtraSpecs = ` 7 ` },
 		"extraSpecs holds more":  func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{} {}` },
+		"or something after":     func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{}}` },
 		"spec.minIdleRunners":    func(s *v1beta1.PoolSpec) { s.MinIdleRunners = 9 },
 		"spec.maxRunners":        func(s *v1beta1.PoolSpec) { s.MaxRunners, s.MinIdleRunners = 0, 0 },
 		"spec.tags":              func(s *v1beta1.PoolSpec) { s.Tags = nil },
@@ -105,13 +107,16 @@ func TestShapeRefusesWhatServersChokeOn(t *testing.T) {
 }
 
 func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{"", "null", "{}", `{"a":[1,2,{"b":"<"}]}`, "7", "{", `"\ud800"`, "[] []"} {
+	for _, seed := range []string{"", "null", "{}", `{"a":[1,2,{"b":"<"}]}`, "7", "{", `"\ud800"`, "[] []", "{}}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		once, err := canonical(text)
 		if err != nil {
 			return
+		}
+		if len(bytes.TrimSpace(text)) > 0 && !json.Valid(text) {
+			t.Fatalf("%q was taken for JSON", text)
 		}
 		twice, err := canonical([]byte(once))
 		if err != nil || once != twice {
