@@ -1,6 +1,8 @@
 package status
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -54,7 +56,7 @@ const maxMessage = 32768
 
 func clip(message string) string {
 	if len(message) > maxMessage {
-		return message[:maxMessage-3] + "..."
+		return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 	}
 	return message
 }

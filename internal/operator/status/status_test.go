@@ -1,8 +1,10 @@
 package status_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
@@ -11,6 +13,19 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/status"
 	"github.com/garm-operator/garm-operator/internal/operator/status/statustest"
 )
+
+// A message that the API server would change or refuse would be written again and again.
+func TestLongMessagesStayText(t *testing.T) {
+	for offset := range 4 {
+		var set status.Set
+		set.False(v1beta1.ConditionPoolManager, "Broken", strings.Repeat("x", offset)+strings.Repeat("\u20ac", 20000))
+		pool := &v1beta1.Pool{}
+		set.Apply(pool, metav1.Now())
+		if m := pool.Status.Conditions[0].Message; !utf8.ValidString(m) || len(m) > 32768 {
+			t.Errorf("%d bytes, valid: %t", len(m), utf8.ValidString(m))
+		}
+	}
+}
 
 // Whatever passes find, in whatever order: the laws hold, and times move only with the status.
 func TestLawsHoldAfterAnyPass(t *testing.T) {
