@@ -95,6 +95,7 @@ func TestOutage(t *testing.T) {
 		"late":    {Drop: true, Late: true, Method: "POST", Template: "/organizations/{id}/pools"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := setup(t).run()
 			first := append(e.Base(), e.Pool("first"))
 			e.apply(first...)
