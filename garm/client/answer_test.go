@@ -207,8 +207,13 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 func TestConfig(t *testing.T) {
 	for _, c := range []struct{ base, want string }{
-		{"", "base URL"}, {"garm:9997", "base URL"}, {"ftp://garm", "base URL"}, {"https://", "base URL"},
-		{"https://u:sentinel@garm", "base URL"}, {"https://garm/?a=sentinel", "base URL"}, {"https://ga rm:sentinel", "base URL"},
+		{"", "base URL"},
+		{"garm:9997", "base URL"},
+		{"ftp://garm", "base URL"},
+		{"https://", "base URL"},
+		{"https://u:sentinel@garm", "base URL"},
+		{"https://garm/?a=sentinel", "base URL"},
+		{"https://ga rm:sentinel", "base URL"},
 	} {
 		_, err := client.New(client.Config{BaseURL: c.base, Username: "u", Password: client.Password("p")})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "sentinel") {

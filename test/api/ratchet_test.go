@@ -34,19 +34,23 @@ var olds = []old{
 		set("spec.enabled", "false"), set("spec.extraSpecs", "'8'"), "bare number",
 	},
 	{
-		v1beta1.KindPool, "no-spec", []edit{without("spec")},
+		v1beta1.KindPool, "no-spec",
+		[]edit{without("spec")},
 		set("metadata.labels", "{team: a}"), set("spec", "{}"), "spec.tags: Required",
 	},
 	{
-		v1beta1.KindImage, "op-36-no-tag", []edit{set("spec", "{}")},
+		v1beta1.KindImage, "op-36-no-tag",
+		[]edit{set("spec", "{}")},
 		set("metadata.labels", "{team: a}"), text("spec.tag", ""), "spec.tag",
 	},
 	{
-		v1beta1.KindImage, "op-36-no-spec", []edit{without("spec")},
+		v1beta1.KindImage, "op-36-no-spec",
+		[]edit{without("spec")},
 		set("metadata.labels", "{team: a}"), text("spec.tag", ""), "spec.tag",
 	},
 	{
-		v1beta1.KindImage, "op-36-empty-tag", []edit{text("spec.tag", "")},
+		v1beta1.KindImage, "op-36-empty-tag",
+		[]edit{text("spec.tag", "")},
 		set("metadata.labels", "{team: a}"), nil, "",
 	},
 	{
@@ -57,11 +61,13 @@ var olds = []old{
 		set("spec.credentialsRef.name", "other"), text("spec.poolBalancerType", "random"), "spec.poolBalancerType",
 	},
 	{
-		v1beta1.KindRepository, "loose-owner", []edit{text("spec.owner", "")},
+		v1beta1.KindRepository, "loose-owner",
+		[]edit{text("spec.owner", "")},
 		set("spec.credentialsRef.name", "other"), set("spec.poolBalancerType", "random"), "spec.poolBalancerType",
 	},
 	{
-		v1beta1.KindGitHubCredential, "app-without-fields", []edit{set("spec.authType", "app"), without("spec.secretRef")},
+		v1beta1.KindGitHubCredential, "app-without-fields",
+		[]edit{set("spec.authType", "app"), without("spec.secretRef")},
 		set("spec.description", "changed"), set("spec.appId", "-1"), "spec.appId",
 	},
 	{
@@ -70,11 +76,13 @@ var olds = []old{
 		set("spec.description", "changed"), set("spec.authType", "oauth"), "spec.authType",
 	},
 	{
-		v1beta1.KindGitHubEndpoint, "bare-word", []edit{set("spec.baseUrl", "github")},
+		v1beta1.KindGitHubEndpoint, "bare-word",
+		[]edit{set("spec.baseUrl", "github")},
 		set("spec.description", "changed"), set("spec.baseUrl", "gitlab"), "spec.baseUrl",
 	},
 	{
-		v1beta1.KindGarmServerConfig, "bare-host", []edit{set("spec.webhookUrl", "garm:9997")},
+		v1beta1.KindGarmServerConfig, "bare-host",
+		[]edit{set("spec.webhookUrl", "garm:9997")},
 		set("spec.metadataUrl", "https://garm.example.com"), set("spec.webhookUrl", "garm:9998"), "spec.webhookUrl",
 	},
 }

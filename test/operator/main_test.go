@@ -220,11 +220,10 @@ func (e *env) gone(objects ...client.Object) {
 // edit changes a resource, however often it is written meanwhile.
 func edit[O client.Object](e *env, obj O, change func(O)) {
 	e.t.Helper()
-	base := obj.DeepCopyObject().(O)
 	if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
 		e.t.Fatal(err)
 	}
-	base = obj.DeepCopyObject().(O)
+	base := obj.DeepCopyObject().(O)
 	change(obj)
 	if err := e.Kube.Patch(e.ctx, obj, client.MergeFrom(base)); err != nil {
 		e.t.Fatal(err)

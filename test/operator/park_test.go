@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/garm-operator/garm-operator/garm/provider"
 )
@@ -82,7 +83,7 @@ func (p *park) report(e *env, name, status string) {
 	}
 	req.Header.Set("Authorization", "Bearer "+string(told.InstanceToken))
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	res, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		e.t.Fatal(err)
 	}

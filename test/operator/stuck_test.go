@@ -124,7 +124,7 @@ func TestOP20LostCreateThenDelete(t *testing.T) {
 	e.apply(org)
 	e.eventually(func() error {
 		if left, err := e.GARM.ListOrganizations(e.ctx); err != nil || len(left) == 0 {
-			return fmt.Errorf("not created: %v", err)
+			return fmt.Errorf("not created: %w", err)
 		}
 		return nil
 	})

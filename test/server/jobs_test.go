@@ -99,8 +99,12 @@ func TestSV30HooksInAllOrders(t *testing.T) {
 	pool := w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners, p.MaxRunners = 1, 1 })
 	job := int64(0)
 	for _, order := range [][]string{
-		{"queued", "in_progress", "completed"}, {"queued", "completed", "in_progress"}, {"in_progress", "queued", "completed"},
-		{"in_progress", "completed", "queued"}, {"completed", "queued", "in_progress"}, {"completed", "in_progress", "queued"},
+		{"queued", "in_progress", "completed"},
+		{"queued", "completed", "in_progress"},
+		{"in_progress", "queued", "completed"},
+		{"in_progress", "completed", "queued"},
+		{"completed", "queued", "in_progress"},
+		{"completed", "in_progress", "queued"},
 	} {
 		t.Run("SV-30 "+strings.Join(order, ","), func(t *testing.T) {
 			job++

@@ -44,6 +44,6 @@ func (c *console) table(title string, columns []string, rows [][]string) {
 	for _, row := range rows {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	w.Flush()
+	_ = w.Flush() // what cannot be shown cannot be told either
 	fmt.Fprintln(c.out)
 }

@@ -46,7 +46,7 @@ interface_version = "v0.1.1"
 `))
 
 func (w *world) startGARM(ctx context.Context) (string, error) {
-	address, err := freeAddress()
+	address, err := freeAddress(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -86,11 +86,11 @@ func (w *world) startGARM(ctx context.Context) (string, error) {
 }
 
 func (w *world) startOperator(ctx context.Context) (string, error) {
-	health, err := freeAddress()
+	health, err := freeAddress(ctx)
 	if err != nil {
 		return "", err
 	}
-	metrics, err := freeAddress()
+	metrics, err := freeAddress(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -29,6 +29,8 @@ type program struct {
 
 // startProgram starts a program of its own process group, so that a Ctrl-C at the terminal reaches the demo alone, which
 // stops everything in order.
+//
+// No context: a context that ends kills the program, and stop is to end it well.
 func startProgram(binDir, logDir, name string, env []string, args ...string) (*program, error) {
 	p := &program{name: name, log: filepath.Join(logDir, name+".log"), done: make(chan struct{})}
 	file, err := os.Create(p.log)
@@ -36,7 +38,7 @@ func startProgram(binDir, logDir, name string, env []string, args ...string) (*p
 		return nil, fmt.Errorf("making the log of %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }()
-	p.cmd = exec.Command(filepath.Join(binDir, name), args...)
+	p.cmd = exec.CommandContext(context.Background(), filepath.Join(binDir, name), args...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = file, file
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -78,7 +80,7 @@ func (p *program) waitHTTP(ctx context.Context, url string, ok func(status int) 
 		if err != nil {
 			return final(err)
 		}
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
 		if err != nil {
 			return err
 		}
@@ -102,8 +104,8 @@ func (p *program) tail(lines int) string {
 }
 
 // freeAddress returns a loopback address with a port that was free a moment ago.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("looking for a free port: %w", err)
 	}

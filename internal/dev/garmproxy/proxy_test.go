@@ -100,7 +100,7 @@ func ask(t *testing.T, p *garmproxy.Proxy, method, path string) (int, string, er
 		t.Fatal(err)
 	}
 	req.Close = true
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		return 0, "", err
 	}

@@ -53,8 +53,10 @@ func (e *Engine[O, R]) lost(ctx context.Context, a Actuator[R]) (*R, error) {
 	}
 	r, err := a.Observe(ctx)
 	if err == nil && r == nil {
-		err = &Outcome{Class: Transient, Reason: v1beta1.ReasonReconcileError,
-			Message: "the GARM server has an object with the recorded id " + a.Recorded() + ", but it is not what this resource stands for"}
+		err = &Outcome{
+			Class: Transient, Reason: v1beta1.ReasonReconcileError,
+			Message: "the GARM server has an object with the recorded id " + a.Recorded() + ", but it is not what this resource stands for",
+		}
 	}
 	return r, err
 }

@@ -85,13 +85,13 @@ func unreliable(seed uint64) func(garm.Event) []garm.Event {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var held []garm.Event
 	return func(e garm.Event) []garm.Event {
-		switch n := rng.IntN(10); {
-		case n == 0:
+		switch rng.IntN(10) {
+		case 0:
 			return nil
-		case n == 1:
+		case 1:
 			held = append(held, e)
 			return nil
-		case n == 2:
+		case 2:
 			return []garm.Event{e, e}
 		default:
 			out := append([]garm.Event{e}, held...)

@@ -14,8 +14,8 @@ var minimumVersion = semver.MustParse(MinimumVersion[1:])
 // checkVersion refuses servers older than MinimumVersion. Pre-release and development builds count as the release they
 // lead to; a version that is no semantic version is taken for a development build, with a warning.
 func checkVersion(version string) (warning string, err error) {
-	v, err := semver.ParseTolerant(version)
-	if err != nil {
+	v, unreadable := semver.ParseTolerant(version)
+	if unreadable != nil {
 		return fmt.Sprintf("GARM's version %q is not a semantic version; it is taken for a build newer than %s", version, MinimumVersion), nil
 	}
 	v.Pre, v.Build = nil, nil

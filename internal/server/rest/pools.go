@@ -160,9 +160,11 @@ func (h entityHandlers) owned(w http.ResponseWriter, r *http.Request, handler fu
 }
 
 func (h entityHandlers) getPool(w http.ResponseWriter, r *http.Request) { h.owned(w, r, h.showPool) }
+
 func (h entityHandlers) updatePool(w http.ResponseWriter, r *http.Request) {
 	h.owned(w, r, h.changePool)
 }
+
 func (h entityHandlers) deletePool(w http.ResponseWriter, r *http.Request) {
 	h.owned(w, r, h.removePool)
 }

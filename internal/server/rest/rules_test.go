@@ -40,9 +40,17 @@ func TestMethodsAndPaths(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"DELETE", "/repositories", 404}, {"PUT", "/pools/", 404}, {"PATCH", "/repositories", 405}, {"HEAD", "/providers", 405},
-		{"OPTIONS", "/anything/at/all", 200}, {"GET", "/no-such", 404}, {"GET", "/scalesets", 404}, {"GET", "/templates", 404},
-		{"GET", "/../../x", 301}, {"GET", "/pools/not-a-uuid", 400}, {"GET", "/github/credentials/x", 400},
+		{"DELETE", "/repositories", 404},
+		{"PUT", "/pools/", 404},
+		{"PATCH", "/repositories", 405},
+		{"HEAD", "/providers", 405},
+		{"OPTIONS", "/anything/at/all", 200},
+		{"GET", "/no-such", 404},
+		{"GET", "/scalesets", 404},
+		{"GET", "/templates", 404},
+		{"GET", "/../../x", 301},
+		{"GET", "/pools/not-a-uuid", 400},
+		{"GET", "/github/credentials/x", 400},
 		{"GET", "/ws/logs", 400},
 	} {
 		if response, text := s.do(t, c.method, c.path, nil); response.StatusCode != c.status {

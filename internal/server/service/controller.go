@@ -29,7 +29,10 @@ func (s *Service) UpdateController(ctx context.Context, u ControllerUpdate) (mod
 		name string
 		url  *string
 	}{
-		{"metadata_url", u.MetadataURL}, {"callback_url", u.CallbackURL}, {"webhook_url", u.WebhookURL}, {"agent_url", u.AgentURL},
+		{"metadata_url", u.MetadataURL},
+		{"callback_url", u.CallbackURL},
+		{"webhook_url", u.WebhookURL},
+		{"agent_url", u.AgentURL},
 		{"garm_agent_releases_url", u.AgentReleasesURL},
 	} {
 		if check.url != nil && !isURL(*check.url) {

@@ -2,12 +2,11 @@ package service
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"strings"
 	"time"
-
-	"crypto/x509"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )

@@ -101,11 +101,13 @@ func TestJudge(t *testing.T) {
 		"another text":    {Exchange{Status: 404, ResponseKind: "text", ResponseBody: []byte(`"gone\n"`)}, answer{404, "", "here\n"}, []Kind{Value}},
 		"a metric": {
 			Exchange{Status: 200, ResponseKind: "metrics", ResponseBody: []byte(`["garm_health gauge {controller_id,url}"]`)},
-			answer{200, "", "# TYPE garm_health gauge\ngarm_health{url=\"u\",controller_id=\"c\"} 1\n"}, nil,
+			answer{200, "", "# TYPE garm_health gauge\ngarm_health{url=\"u\",controller_id=\"c\"} 1\n"},
+			nil,
 		},
 		"no metric": {
 			Exchange{Status: 200, ResponseKind: "metrics", ResponseBody: []byte(`["garm_health gauge {controller_id}"]`)},
-			answer{200, "", "# TYPE garm_health gauge\ngarm_health{url=\"u\"} 1\n"}, []Kind{Value},
+			answer{200, "", "# TYPE garm_health gauge\ngarm_health{url=\"u\"} 1\n"},
+			[]Kind{Value},
 		},
 	}
 	for name, c := range cases {

@@ -28,12 +28,12 @@ func (r *Replayer) send(ctx context.Context, e Exchange) (answer, error) {
 	// Straight through the transport: redirects are answers, too.
 	resp, err := r.transport.RoundTrip(req)
 	if err != nil {
-		return answer{}, nil //nolint:nilerr // a connection that ends is an answer of status 0
+		return answer{}, nil // a connection that ends is an answer of status 0
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return answer{}, nil //nolint:nilerr // the same
+		return answer{}, nil
 	}
 	return answer{status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"), text: strings.ToValidUTF8(string(data), "\uFFFD")}, nil
 }

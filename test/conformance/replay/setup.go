@@ -22,8 +22,10 @@ func (r *Replayer) setUp(ctx context.Context) error {
 		{"PUT", "/controller", `{"metadata_url":"<garm-url>/api/v1/metadata","callback_url":"<garm-url>/api/v1/callbacks",` +
 			`"webhook_url":"<garm-url>/webhooks","minimum_job_age_backoff":5}`, `{"controller_id":"<controller-id>"}`},
 		{"POST", "/github/endpoints", `{"name":"sim","description":"simulator","api_base_url":"<forge-url>","upload_base_url":"<forge-url>","base_url":"<forge-url>"}`, ""},
-		{"POST", "/github/credentials", `{"name":"sim-pat","description":"a token","endpoint":"sim","auth_type":"pat","pat":{"oauth2_token":"ghp_conformance"}}`,
-			`{"id":"<credentials-id-1:int>"}`},
+		{
+			"POST", "/github/credentials", `{"name":"sim-pat","description":"a token","endpoint":"sim","auth_type":"pat","pat":{"oauth2_token":"ghp_conformance"}}`,
+			`{"id":"<credentials-id-1:int>"}`,
+		},
 	} {
 		e := Exchange{Method: step.method, Path: "/api/v1" + step.path, RequestBody: json.RawMessage(step.body), RequestHeaders: map[string]string{"Content-Type": "application/json"}}
 		if r.bound["token"] != "" {

@@ -102,5 +102,5 @@ func (c *claims) open(uid types.UID, intent time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	void, failed := c.void[uid]
-	return !c.creating[uid] && !(failed && void.Equal(intent))
+	return !c.creating[uid] && (!failed || !void.Equal(intent))
 }
