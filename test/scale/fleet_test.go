@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds every wait.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // machines is a provider whose machines are names: it answers that they run, and does nothing else.
 const machines = `#!/bin/sh

@@ -41,6 +41,7 @@ func newApp(t *testing.T) (githubsim.App, *wire.App) {
 // A GitHub Enterprise Server with a certificate of an internal authority works on every path, by what its endpoint
 // trusts, and the runners are told of the authority.
 func TestSV41InternalCertificateAuthority(t *testing.T) {
+	t.Parallel()
 	authority, err := devcert.NewAuthority("internal")
 	if err != nil {
 		t.Fatal(err)

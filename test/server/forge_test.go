@@ -16,6 +16,7 @@ import (
 
 // At the limit the server stops calling: what was under way ends, then there is nothing until the reset.
 func TestSV52RateLimit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{limits: fleet.Limits{SweepEvery: 200 * time.Millisecond}})
 	w.await(w.healthy("acme", true))
 	w.github.SetRateLimit(token, 5000, 0, time.Now().Add(time.Hour))
@@ -61,6 +62,7 @@ func (w *world) healthy(name string, want bool) func() error {
 
 // A runner that has just taken a job is not removed, whoever asks, and its machine stays.
 func TestSV19BusyRunnerSurvives(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{limits: fleet.Limits{ScaleDownGrace: 10 * time.Millisecond}})
 	pool := w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners, p.MaxRunners = 1, 1 })
 	i := w.settled(1, wire.InstanceRunning)[0]
@@ -89,6 +91,7 @@ func TestSV19BusyRunnerSurvives(t *testing.T) {
 
 // Runners that others have made stay, offline or not, even with the name of one of ours.
 func TestSV25ForeignRunnersStay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{limits: fleet.Limits{SweepEvery: 100 * time.Millisecond}})
 	for _, name := range []string{"by-hand", "garm-of-another"} {
 		body := fmt.Sprintf(`{"name":%q,"runner_group_id":1,"labels":["self-hosted","linux","runner-controller-id:11111111-2222-3333-4444-555555555555"]}`, name)
@@ -126,6 +129,7 @@ func (w *world) callForge(method, path, body string) {
 
 // An entity whose credentials are refused says so and holds up nobody, also at the start.
 func TestSV57BadCredentialsStopNobody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{outside: true})
 	server := w.program()
 	w.setUp(options{})
@@ -144,6 +148,7 @@ func TestSV57BadCredentialsStopNobody(t *testing.T) {
 
 // A new token is used at once, without a restart.
 func TestSV8RotatedToken(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	w.await(w.healthy("acme", true))
 	pool := w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners = 1 })
@@ -165,6 +170,7 @@ func TestSV8RotatedToken(t *testing.T) {
 
 // A disabled pool makes nothing, and what it has goes by and by.
 func TestSV29DisabledPool(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	pool := w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners = 1 })
 	i := w.settled(1, wire.InstanceRunning)[0]
@@ -184,6 +190,7 @@ func TestSV29DisabledPool(t *testing.T) {
 
 // However many hooks come at once, there are never more runners than allowed, and each registration has one.
 func TestSV20ParallelHooks(t *testing.T) {
+	t.Parallel()
 	const most = 8
 	w := newWorld(t, options{})
 	w.await(w.healthy("acme", true))

@@ -49,6 +49,7 @@ func (w *world) run(i wire.Instance, job int64) {
 
 // Jobs beyond the maximum wait and are served when a runner has gone.
 func TestSV21JobsBeyondTheMaximum(t *testing.T) {
+	t.Parallel()
 	const jobs, most = 5, 2
 	w := newWorld(t, options{})
 	w.await(w.healthy("acme", true))
@@ -94,6 +95,7 @@ func TestSV21JobsBeyondTheMaximum(t *testing.T) {
 
 // In whatever order the hooks of a job come, it ends completed, and nothing is made for it afterwards.
 func TestSV30HooksInAllOrders(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	w.await(w.healthy("acme", true))
 	pool := w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners, p.MaxRunners = 1, 1 })
@@ -143,6 +145,7 @@ func TestSV30HooksInAllOrders(t *testing.T) {
 
 // A queue that the pool cannot serve is no error and is not told again and again.
 func TestSV4FullPoolIsNoError(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	w.await(w.healthy("acme", true))
 	w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners, p.MaxRunners = 0, 1 })
@@ -161,6 +164,7 @@ func TestSV4FullPoolIsNoError(t *testing.T) {
 
 // A burst of removals leaves no row behind, and the pool gets its idle runners back.
 func TestSV56BurstOfDeletions(t *testing.T) {
+	t.Parallel()
 	const runners = 200
 	w := newWorld(t, options{script: true})
 	w.await(w.healthy("acme", true))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestMinimumIsReached(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners = 3 })
 	for _, i := range w.settled(3, wire.InstanceRunning) {
@@ -30,6 +31,7 @@ func TestMinimumIsReached(t *testing.T) {
 
 // Whatever the provider answers: it is asked once, there is one machine, and what is wrong stands in the row.
 func TestSV37AnswersOfTheProvider(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	for _, c := range []struct {
 		status string
@@ -86,6 +88,7 @@ func TestSV37AnswersOfTheProvider(t *testing.T) {
 }
 
 func TestSV38HangingProviderIsKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{execTimeout: 1})
 	w.park.behave(t, behaviour{CreateDelay: time.Hour, Child: true})
 	began := time.Now()
@@ -121,6 +124,7 @@ func alive(pid int) bool {
 }
 
 func TestSV23NeverTwoMachinesWhenTheCleanUpFails(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	w.park.behave(t, behaviour{CreateExit: 1, DeleteExit: 1})
 	w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners, p.MaxRunners = 1, 1 })
@@ -149,6 +153,7 @@ func TestSV23NeverTwoMachinesWhenTheCleanUpFails(t *testing.T) {
 
 // In the case of one that is gone already, removing it is done.
 func TestSV39MachineThatIsGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, options{})
 	pool := w.pool(func(p *wire.CreatePoolParams) { p.MinIdleRunners, p.MaxRunners = 1, 1 })
 	i := w.settled(1, wire.InstanceRunning)[0]

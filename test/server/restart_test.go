@@ -54,6 +54,7 @@ func kill(cmd *exec.Cmd) {
 // The server dies in the middle of creates and of deletions. After a restart all rows come to rest, and no runner ever
 // has two machines.
 func TestSV28PowerLoss(t *testing.T) {
+	t.Parallel()
 	const runners = 3
 	w := newWorld(t, options{outside: true})
 	server := w.program()

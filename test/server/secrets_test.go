@@ -18,6 +18,7 @@ import (
 // Whatever happens, no secret shows up in the log (at the most talkative level), an answer, an error, an event, the
 // history of an instance, a provider's fault or a metric.
 func TestSV58NoSecretShowsUp(t *testing.T) {
+	t.Parallel()
 	forgeApp, app := newApp(t)
 	w := newWorld(t, options{
 		limits: fleet.Limits{SweepEvery: time.Second},
