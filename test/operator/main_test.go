@@ -28,7 +28,7 @@ import (
 )
 
 // deadline bounds every wait.
-const deadline = 60 * time.Second
+const deadline = 3 * time.Minute
 
 var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	p, err := controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases})

@@ -30,7 +30,7 @@ func TestOP2LostAnswers(t *testing.T) {
 	e.stop()
 	remove()
 	e.run()
-	ctx, cancel := context.WithTimeout(e.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(e.ctx, deadline)
 	defer cancel()
 	ready, err := e.WaitAllReady(ctx, n)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestManyPoolsAtOnce(t *testing.T) {
 			e.run()
 			began := time.Now()
 			e.apply(append(e.Base(), e.Pools(n)...)...)
-			ctx, cancel := context.WithTimeout(e.ctx, 90*time.Second)
+			ctx, cancel := context.WithTimeout(e.ctx, deadline)
 			defer cancel()
 			if _, err := e.WaitAllReady(ctx, n); err != nil {
 				t.Fatal(err)

@@ -14,8 +14,12 @@ var minimumVersion = semver.MustParse(MinimumVersion[1:])
 // checkVersion refuses servers older than MinimumVersion. Pre-release and development builds count as the release they
 // lead to; a version that is no semantic version is taken for a development build, with a warning.
 func checkVersion(version string) (warning string, err error) {
-	v, unreadable := semver.ParseTolerant(version)
-	if unreadable != nil {
+	v, err := semver.ParseTolerant(version)
+	return checkParsed(version, v, err == nil)
+}
+
+func checkParsed(version string, v semver.Version, readable bool) (warning string, err error) {
+	if !readable {
 		return fmt.Sprintf("GARM's version %q is not a semantic version; it is taken for a build newer than %s", version, MinimumVersion), nil
 	}
 	v.Pre, v.Build = nil, nil
