@@ -18,8 +18,6 @@ import (
 // jobDuration is how long each job works.
 const jobDuration = time.Second
 
-func now() time.Time { return time.Now() }
-
 // installHooks installs a webhook for each organization and repository, as a user does by hand: at the address that the
 // GarmServerConfig shows, with the secret that the resource names.
 func (w *world) installHooks(ctx context.Context) (string, error) {

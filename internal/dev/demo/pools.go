@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,7 +84,7 @@ func (w *world) waitFirstIdle(ctx context.Context) (string, error) {
 	return w.waitIdle(ctx, func(count map[string]int) error {
 		for _, n := range count {
 			if n > 0 {
-				w.firstIdle = now()
+				w.firstIdle = time.Now()
 				return nil
 			}
 		}
