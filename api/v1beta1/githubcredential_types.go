@@ -48,6 +48,11 @@ type GitHubCredentialSpec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="size(self.name) > 0 && size(self.key) > 0",message="secretRef needs the name of a Secret and a key in it"
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
+
+	// What becomes of the credentials at the GARM server when this resource is deleted: "Delete" deletes it there, too; "Orphan"
+	// leaves it there as it is. Left out, it means Delete.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // GitHubCredentialStatus is the observed state of a GitHubCredential.

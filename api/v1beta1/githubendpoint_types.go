@@ -26,6 +26,11 @@ type GitHubEndpointSpec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(size(self.name) > 0) == (size(self.key) > 0)",message="caCertBundleSecretRef needs both the name of a Secret and a key in it, or neither"
 	CACertBundleSecretRef *SecretRef `json:"caCertBundleSecretRef,omitempty"`
+
+	// What becomes of the endpoint at the GARM server when this resource is deleted: "Delete" deletes it there, too; "Orphan"
+	// leaves it there as it is. Left out, it means Delete.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // GitHubEndpointStatus is the observed state of a GitHubEndpoint.

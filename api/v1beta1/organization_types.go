@@ -24,6 +24,11 @@ type OrganizationSpec struct {
 	// before it uses the next. Empty leaves the choice to the server, which takes roundrobin.
 	// +optional
 	PoolBalancerType PoolBalancerType `json:"poolBalancerType,omitempty"`
+
+	// What becomes of the organization at the GARM server when this resource is deleted: "Delete" deletes it there, too; "Orphan"
+	// leaves it there as it is. Left out, it means Delete.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // Organization is a GitHub organization whose runners GARM manages. The name of the resource is the name of the

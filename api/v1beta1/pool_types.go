@@ -109,6 +109,26 @@ type PoolSpec struct {
 	// Beginning of the names of the runners. Empty means "garm".
 	// +optional
 	RunnerPrefix string `json:"runnerPrefix,omitempty"`
+
+	// Rank among the pools of the scope that could run a job: the pool with the highest priority is tried first. Left out,
+	// whatever the GARM server has stays; new pools get 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	Priority *int64 `json:"priority,omitempty"`
+
+	// Whether idle runners that were made before the last change of the image, the flavor, the operating system, the
+	// architecture, the runner group or the extra specs are replaced. They are replaced one at a time, each once the one
+	// before has its successor; a busy runner is never touched. A change made while this is false counts only on GARM
+	// servers from v0.2 on, which keep account of it.
+	// +optional
+	RotateOutdatedRunners bool `json:"rotateOutdatedRunners,omitempty"`
+
+	// What becomes of the pool at the GARM server when this resource is deleted: "Delete" deletes it there, too; "Orphan"
+	// leaves it there as it is. With Orphan the pool
+	// keeps working, and its runners stay. Left out, it means Delete.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // PoolStatus is the observed state of a Pool.

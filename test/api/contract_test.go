@@ -23,7 +23,7 @@ type contract struct {
 }
 
 const (
-	entitySpec   = "credentialsRef object! name string poolBalancerType string webhookSecretRef object!"
+	entitySpec   = "credentialsRef object! deletionPolicy string name string poolBalancerType string webhookSecretRef object!"
 	entityStatus = "conditions array controllerId string endpoint string id string! observedGeneration integer"
 )
 
@@ -32,13 +32,13 @@ var contracts = []contract{
 	{"Organization", "organizations", "org", "status", entitySpec, entityStatus},
 	{
 		"Repository", "repositories", "repo", "status",
-		"credentialsRef object! name string owner string! poolBalancerType string webhookSecretRef object!", entityStatus,
+		"credentialsRef object! deletionPolicy string name string owner string! poolBalancerType string webhookSecretRef object!", entityStatus,
 	},
 	{
 		"Pool", "pools", "", "status scale",
-		"enabled boolean! extraSpecs string flavor string! githubRunnerGroup string githubScopeRef object! imageName string! " +
-			"maxRunners integer! minIdleRunners integer! osArch string! osType string! providerName string! " +
-			"runnerBootstrapTimeout integer! runnerPrefix string tags array!",
+		"deletionPolicy string enabled boolean! extraSpecs string flavor string! githubRunnerGroup string githubScopeRef object! imageName string! " +
+			"maxRunners integer! minIdleRunners integer! osArch string! osType string! priority integer providerName string! " +
+			"rotateOutdatedRunners boolean runnerBootstrapTimeout integer! runnerPrefix string tags array!",
 		"conditions array controllerId string id string! longRunningIdleRunners integer! observedGeneration integer " +
 			"selector string! tags array",
 	},
@@ -57,12 +57,12 @@ var contracts = []contract{
 	},
 	{
 		"GitHubEndpoint", "githubendpoints", "", "status",
-		"apiBaseUrl string baseUrl string caCertBundleSecretRef object description string uploadBaseUrl string",
+		"apiBaseUrl string baseUrl string caCertBundleSecretRef object deletionPolicy string description string uploadBaseUrl string",
 		"conditions array observedGeneration integer",
 	},
 	{
 		"GitHubCredential", "githubcredentials", "", "status",
-		"appId integer authType string! description string! endpointRef object! installationId integer secretRef object",
+		"appId integer authType string! deletionPolicy string description string! endpointRef object! installationId integer secretRef object",
 		"apiBaseUrl string! baseUrl string! conditions array controllerId string enterprises array id integer! " +
 			"observedGeneration integer organizations array repositories array uploadBaseUrl string!",
 	},

@@ -82,6 +82,10 @@ func TestPoolCreate(t *testing.T) {
 		{"a tag of 70 characters", set("spec.tags", "["+strings.Repeat("x", 70)+"]"), ""},
 		{"a tag twice", set("spec.tags", "[linux, linux]"), ""},
 		{"a hundred tags", set("spec.tags", "["+strings.Repeat("linux, ", 99)+"linux]"), ""},
+		{"priority 0", set("spec.priority", "0"), ""},
+		{"priority 100", set("spec.priority", "100"), ""},
+		{"priority negative", set("spec.priority", "-1"), "spec.priority & greater than or equal to 0"},
+		{"outdated runners rotated", set("spec.rotateOutdatedRunners", "true"), ""},
 		{"bootstrap timeout 1", set("spec.runnerBootstrapTimeout", "1"), ""},
 		{"bootstrap timeout 0", set("spec.runnerBootstrapTimeout", "0"), "spec.runnerBootstrapTimeout"},
 		{"bootstrap timeout negative", set("spec.runnerBootstrapTimeout", "-20"), "spec.runnerBootstrapTimeout"},
@@ -204,5 +208,20 @@ func urls(field string) []creation {
 		{field + " without host", text(field, "https:///api"), field + " & a host"},
 		{field + " with a port only", text(field, "https://:8443/api"), field + " & a host"},
 		{field + " with blanks", text(field, "https://ghe example.com"), field + " & must be a URL"},
+	}
+}
+
+func TestDeletionPolicyCreate(t *testing.T) {
+	for _, kind := range []string{
+		v1beta1.KindEnterprise, v1beta1.KindOrganization, v1beta1.KindRepository, v1beta1.KindPool, v1beta1.KindGitHubEndpoint, v1beta1.KindGitHubCredential,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			check(t, kind, []creation{
+				{"Delete", set("spec.deletionPolicy", "Delete"), ""},
+				{"Orphan", set("spec.deletionPolicy", "Orphan"), ""},
+				{"another one", set("spec.deletionPolicy", "Retain"), "spec.deletionPolicy & Orphan"},
+				{"empty", text("spec.deletionPolicy", ""), "spec.deletionPolicy & Orphan"},
+			})
+		})
 	}
 }
