@@ -24,6 +24,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/operator/webhookcert"
 )
 
 // leaseName is the lease of the leader; two releases side by side must use the same.
@@ -43,10 +44,12 @@ type Options struct {
 	Transport http.RoundTripper
 	// Log receives the log; nothing is logged if it is the zero value.
 	Log logr.Logger
-	// LeaderElectionNamespace is needed for leader election outside a cluster.
+	// LeaderElectionNamespace is the operator's own namespace beside RestConfig: it holds the lease and the certificate.
 	LeaderElectionNamespace string
 	// Session changes the options of the GARM session, for tests.
 	Session func(*remote.Options)
+	// Certificate changes how the webhook server's certificate is made, for tests.
+	Certificate func(*webhookcert.Options)
 	// Started is called when the manager has been made, before it runs.
 	Started func(ctrl.Manager, *remote.Session)
 }
@@ -56,13 +59,17 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if opts.Log.GetSink() == nil {
 		opts.Log = logr.Discard()
 	}
-	restConfig, err := restConfig(cfg, opts)
+	api, err := findAPIServer(cfg, opts)
 	if err != nil {
 		return err
 	}
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		return err
+	}
+	hooks, err := newWebhooks(cfg.Operator, opts, api)
+	if err != nil {
+		return fmt.Errorf("webhooks: %w", err)
 	}
 	recorder := newMetrics()
 	garmClient, err := garmClient(cfg.GARM, opts.Transport, recorder)
@@ -80,8 +87,8 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 
 	skipNames := true // several operators in one process are a test's business; metrics of equal names are then shared
 	grace := 20 * time.Second
-	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
-		Scheme: scheme, Logger: opts.Log,
+	mgr, err := ctrl.NewManager(api.config, ctrl.Options{
+		Scheme: scheme, Logger: opts.Log, WebhookServer: hooks.server,
 		Metrics:                       metricsserver.Options{BindAddress: cfg.Operator.MetricsBindAddress},
 		HealthProbeBindAddress:        cfg.Operator.HealthProbeBindAddress,
 		LeaderElection:                cfg.Operator.LeaderElection,
@@ -98,6 +105,9 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := setup(ctx, mgr, session, cfg.Operator); err != nil {
 		return err
 	}
+	if err := hooks.setup(mgr, cfg.Operator.Namespaces()); err != nil {
+		return err
+	}
 	if err := mgr.Add(session); err != nil {
 		return err
 	}
@@ -110,7 +120,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if opts.Started != nil {
 		opts.Started(mgr, session)
 	}
-	return mgr.Start(ctx)
+	return hooks.run(ctx, mgr)
 }
 
 func cacheOptions(cfg operatorconfig.Operator) cache.Options {
@@ -123,20 +133,6 @@ func cacheOptions(cfg operatorconfig.Operator) cache.Options {
 		o.DefaultNamespaces[ns] = cache.Config{}
 	}
 	return o
-}
-
-func restConfig(cfg operatorconfig.Config, opts Options) (*rest.Config, error) {
-	if opts.RestConfig != nil {
-		c := rest.CopyConfig(opts.RestConfig)
-		c.QPS, c.Burst = kubernetesQPS, kubernetesBurst
-		return c, nil
-	}
-	c, err := kubeconfig(cfg.Kubernetes)
-	if err != nil {
-		return nil, fmt.Errorf("find the Kubernetes API server: %w", err)
-	}
-	c.QPS, c.Burst = kubernetesQPS, kubernetesBurst
-	return c, nil
 }
 
 // health makes the probes: ready means that the caches are filled. That GARM is down is a condition of the resources and

@@ -49,6 +49,17 @@ type Operator struct {
 	// LogVerbosityLevel is 0 to 5; LogFormat is "text" or "json".
 	LogVerbosityLevel int    `koanf:"logVerbosityLevel"`
 	LogFormat         string `koanf:"logFormat"`
+	// WebhookEnabled is "true", "false" or "auto": inside a cluster only. Empty means auto.
+	WebhookEnabled string `koanf:"webhookEnabled"`
+	WebhookPort    int    `koanf:"webhookPort"`
+	// WebhookCertDir holds the files tls.crt and tls.key; empty means the usual place.
+	WebhookCertDir string `koanf:"webhookCertDir"`
+	// WebhookCertificates is "files", "self-made" or "auto": files if they are there. Empty means auto.
+	WebhookCertificates string `koanf:"webhookCertificates"`
+	// WebhookSecret names the Secret of self-made certificates, in the operator's own namespace.
+	WebhookSecret string `koanf:"webhookSecret"`
+	// WebhookConfiguration names the ValidatingWebhookConfiguration that is told which authority to trust.
+	WebhookConfiguration string `koanf:"webhookConfiguration"`
 }
 
 // Kubernetes says which API server is used. Both fields empty mean the usual order: in-cluster, KUBECONFIG,

@@ -132,6 +132,10 @@ func samples(o operatorconfig.Option) [3]string {
 		return [3]string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
 	case o.Key == "operator.logFormat":
 		return [3]string{"json", "text", "json"}
+	case o.Key == "operator.webhookEnabled":
+		return [3]string{"true", "false", "true"}
+	case o.Key == "operator.webhookCertificates":
+		return [3]string{"files", "self-made", "files"}
 	case strings.HasPrefix(o.Key, "garm.client"):
 		return [3]string{"", "", ""}
 	}

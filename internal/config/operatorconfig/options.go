@@ -49,6 +49,14 @@ func (o Option) short(letter string) Option { o.Shorthand = letter; return o }
 // flagOnly is for what belongs to an invocation rather than to an installation.
 func (o Option) flagOnly(flag string) Option { o.Flag, o.Env = flag, ""; return o }
 
+// Values of operator.webhookEnabled beside "true" and "false", and of operator.webhookCertificates.
+const (
+	WebhookAuto          = "auto"
+	CertificatesAuto     = "auto"
+	CertificatesFiles    = "files"
+	CertificatesSelfMade = "self-made"
+)
+
 // Options returns every setting, in the order in which they are documented.
 func Options() []Option {
 	return []Option{
@@ -75,6 +83,14 @@ func Options() []Option {
 		option("operator.poolConcurrency", 10, "how many Pools are reconciled at once"),
 		option("operator.runnerReconciliation", false, "show every runner as a Runner resource").
 			old("operator-sync-runners", "operator-runner-reconcilation").oldEnv("OPERATOR_RUNNER_RECONCILATION"),
+		option("operator.webhookEnabled", WebhookAuto, "serve admission and conversion webhooks: true, false or auto; auto means inside a cluster only"),
+		option("operator.webhookPort", 9443, "port of the webhook server"),
+		option("operator.webhookCertDir", "", "folder of the webhook server's tls.crt and tls.key; empty means k8s-webhook-server/serving-certs in the temporary folder"),
+		option("operator.webhookCertificates", CertificatesAuto,
+			"where the webhook server's certificate comes from: files (as cert-manager mounts them), self-made or auto; auto means files if they are there"),
+		option("operator.webhookSecret", "webhook-server-cert", "Secret, in the operator's namespace, that keeps a self-made certificate"),
+		option("operator.webhookConfiguration", "garm-operator-validating-webhook-configuration",
+			"ValidatingWebhookConfiguration that is told to trust a self-made certificate"),
 		option("operator.logVerbosityLevel", 0, "how much is logged, 0 to 5").short("v"),
 		option("operator.logFormat", "text", "form of log lines: text or json").flagOnly("log-format").env("OPERATOR_LOG_FORMAT"),
 		option("kubernetes.kubeconfig", "", "kubeconfig file; empty means in-cluster, KUBECONFIG or ~/.kube/config").flagOnly("kubeconfig"),

@@ -43,6 +43,13 @@ func (c Config) Validate() error {
 	}
 	fault(o.LogVerbosityLevel < 0 || o.LogVerbosityLevel > 5, "operator.logVerbosityLevel", "must be from 0 to 5")
 	fault(!slices.Contains([]string{"text", "json"}, o.LogFormat), "operator.logFormat", "must be text or json")
+	fault(!slices.Contains([]string{WebhookAuto, "true", "false"}, o.WebhookEnabled), "operator.webhookEnabled", "must be true, false or auto")
+	fault(o.WebhookPort < 1 || o.WebhookPort > 65535, "operator.webhookPort", "must be from 1 to 65535")
+	fault(!slices.Contains([]string{CertificatesAuto, CertificatesFiles, CertificatesSelfMade}, o.WebhookCertificates),
+		"operator.webhookCertificates", "must be files, self-made or auto")
+	for key, name := range map[string]string{"operator.webhookSecret": o.WebhookSecret, "operator.webhookConfiguration": o.WebhookConfiguration} {
+		fault(len(validation.IsDNS1123Subdomain(name)) > 0, key, "%q is no name of a resource", name)
+	}
 	for _, name := range o.Namespaces() {
 		fault(len(validation.IsDNS1123Label(name)) > 0, "operator.watchNamespace", "%q is no name of a namespace", name)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/operator/entity"
 	"github.com/garm-operator/garm-operator/internal/operator/mirror"
+	"github.com/garm-operator/garm-operator/internal/operator/poolspec"
 	"github.com/garm-operator/garm-operator/internal/operator/refs"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 	"github.com/garm-operator/garm-operator/internal/operator/status"
@@ -55,14 +56,15 @@ const IDField = "status.id"
 // Setup adds the controller to the manager.
 func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts Options) error {
 	byID := pools(IDField, func(p *v1beta1.Pool) []string { return []string{p.Status.ID} })
-	byImage := pools("spec.imageName", func(p *v1beta1.Pool) []string { return []string{p.Spec.ImageName} })
+	byImage := pools(poolspec.ImageField, func(p *v1beta1.Pool) []string { return []string{p.Spec.ImageName} })
 	byScope := pools(entity.PoolsOfScope, func(p *v1beta1.Pool) []string {
 		return []string{entity.ScopeKey(p.Spec.GitHubScopeRef.Kind, p.Spec.GitHubScopeRef.Name)}
 	})
 	byAdoption := pools("metadata.annotations.adopt", func(p *v1beta1.Pool) []string {
 		return []string{p.Annotations[v1beta1.AnnotationAdoptPoolID]}
 	})
-	for _, r := range []refs.Reference[*v1beta1.Pool]{byID, byImage, byScope, byAdoption} {
+	bySpec := pools(poolspec.Field, func(p *v1beta1.Pool) []string { return []string{poolspec.Key(p)} })
+	for _, r := range []refs.Reference[*v1beta1.Pool]{byID, byImage, byScope, byAdoption, bySpec} {
 		if err := r.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 			return err
 		}

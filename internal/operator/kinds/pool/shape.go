@@ -1,18 +1,15 @@
 package pool
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/poolspec"
 )
 
 // shape is a pool as it is compared: brought into one form, whoever wrote it.
@@ -36,14 +33,14 @@ type shape struct {
 
 // shapeOf returns the shape that a spec asks for. An error names the field and the fix.
 func shapeOf(spec v1beta1.PoolSpec, image string) (shape, error) {
-	extra, err := canonical([]byte(spec.ExtraSpecs))
+	extra, err := poolspec.ExtraSpecs([]byte(spec.ExtraSpecs))
 	if err != nil {
 		return shape{}, err
 	}
 	s := shape{
 		Provider: spec.ProviderName, Prefix: orDefault(spec.RunnerPrefix, garm.DefaultRunnerPrefix), Max: uint(max(spec.MaxRunners, 0)),
 		Min: uint(max(spec.MinIdleRunners, 0)), Image: image, Flavor: spec.Flavor, OSType: string(spec.OSType), OSArch: string(spec.OSArch.Canonical()),
-		Tags: foldTags(spec.Tags), Enabled: spec.Enabled, Timeout: uint(max(spec.RunnerBootstrapTimeout, 0)), Group: spec.GitHubRunnerGroup, Extra: extra,
+		Tags: poolspec.Tags(spec.Tags), Enabled: spec.Enabled, Timeout: uint(max(spec.RunnerBootstrapTimeout, 0)), Group: spec.GitHubRunnerGroup, Extra: extra,
 	}
 	s.Timeout = orDefault(s.Timeout, garm.DefaultRunnerBootstrapTimeout)
 	return s, s.check()
@@ -72,7 +69,7 @@ func (s shape) check() error {
 
 // seen returns the shape that the server shows. Extra specs that are not JSON are compared as they stand.
 func seen(p *garm.Pool) shape {
-	extra, err := canonical(p.ExtraSpecs)
+	extra, err := poolspec.ExtraSpecs(p.ExtraSpecs)
 	if err != nil {
 		extra = string(p.ExtraSpecs)
 	}
@@ -82,7 +79,7 @@ func seen(p *garm.Pool) shape {
 	}
 	return shape{
 		Provider: p.ProviderName, Prefix: orDefault(p.RunnerPrefix, garm.DefaultRunnerPrefix), Max: p.MaxRunners, Min: p.MinIdleRunners,
-		Image: p.Image, Flavor: p.Flavor, OSType: p.OSType, OSArch: p.OSArch, Tags: foldTags(tags), Enabled: p.Enabled,
+		Image: p.Image, Flavor: p.Flavor, OSType: p.OSType, OSArch: p.OSArch, Tags: poolspec.Tags(tags), Enabled: p.Enabled,
 		Timeout: orDefault(p.RunnerBootstrapTimeout, garm.DefaultRunnerBootstrapTimeout), Group: p.RunnerGroup, Extra: extra,
 	}
 }
@@ -137,43 +134,6 @@ func (s shape) extraFingerprint() string { return digest([]byte(s.Extra)) }
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
-
-// canonical returns JSON in one form, and nothing for absent, null and {}.
-func canonical(text []byte) (string, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return "", nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return "", fmt.Errorf("spec.extraSpecs is not JSON: %w; write it like {\"key\": \"value\"}", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("spec.extraSpecs holds more than one JSON value, or something after it; write it like {\"key\": \"value\"}")
-	}
-	switch v := value.(type) {
-	case nil:
-		return "", nil
-	case json.Number:
-		return "", fmt.Errorf("spec.extraSpecs is a bare number, which GARM servers cannot store; write it like {\"key\": %s}", v)
-	case map[string]any:
-		if len(v) == 0 {
-			return "", nil
-		}
-	}
-	out, err := json.Marshal(value)
-	return string(out), err
-}
-
-func foldTags(tags []string) []string {
-	out := make([]string, 0, len(tags))
-	for _, t := range tags {
-		out = append(out, strings.ToLower(t))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func orDefault[T comparable](value, otherwise T) T {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/poolspec"
 )
 
 func spec(change func(*v1beta1.PoolSpec)) v1beta1.PoolSpec {
@@ -111,14 +112,14 @@ func FuzzCanonical(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		once, err := canonical(text)
+		once, err := poolspec.ExtraSpecs(text)
 		if err != nil {
 			return
 		}
 		if len(bytes.TrimSpace(text)) > 0 && !json.Valid(text) {
 			t.Fatalf("%q was taken for JSON", text)
 		}
-		twice, err := canonical([]byte(once))
+		twice, err := poolspec.ExtraSpecs([]byte(once))
 		if err != nil || once != twice {
 			t.Fatalf("%q became %q, and then %q: %v", text, once, twice, err)
 		}

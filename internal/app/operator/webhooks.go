@@ -1,0 +1,107 @@
+package operator
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/operator/admission"
+	"github.com/garm-operator/garm-operator/internal/operator/webhookcert"
+)
+
+// conversionPath is where the API server has resources converted between versions.
+const conversionPath = "/convert"
+
+// webhooks is the webhook server with its certificate. Without a server, nothing is served.
+type webhooks struct {
+	server webhook.Server
+	// keeper makes the certificate; nil where files hold it.
+	keeper *webhookcert.Keeper
+}
+
+// newWebhooks makes what the configuration asks for.
+func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer) (*webhooks, error) {
+	if cfg.WebhookEnabled == "false" || (cfg.WebhookEnabled != "true" && !api.inCluster) {
+		return &webhooks{}, nil
+	}
+	o := webhook.Options{Port: cfg.WebhookPort, CertDir: cfg.WebhookCertDir}
+	if fromFiles(cfg) {
+		return &webhooks{server: webhook.NewServer(o)}, nil
+	}
+	options := webhookcert.Options{
+		Secret:        types.NamespacedName{Namespace: api.namespace, Name: cfg.WebhookSecret},
+		Configuration: cfg.WebhookConfiguration, Definitions: definitions(), Log: opts.Log.WithName("webhook-certificate"),
+	}
+	if opts.Certificate != nil {
+		opts.Certificate(&options)
+	}
+	keeper, err := webhookcert.New(api.config, options)
+	if err != nil {
+		return nil, err
+	}
+	o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate }}
+	return &webhooks{server: webhook.NewServer(o), keeper: keeper}, nil
+}
+
+// fromFiles says whether the certificate is in files, as cert-manager and the known operator's manifests have it.
+func fromFiles(cfg operatorconfig.Operator) bool {
+	switch cfg.WebhookCertificates {
+	case operatorconfig.CertificatesFiles:
+		return true
+	case operatorconfig.CertificatesSelfMade:
+		return false
+	}
+	if cfg.WebhookCertDir != "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs", "tls.crt"))
+	return err == nil
+}
+
+// definitions returns the names of the custom resource definitions that have two versions.
+func definitions() []string {
+	plurals := []string{"enterprises", "images", "organizations", "pools", "repositories", "runners"}
+	for i := range plurals {
+		plurals[i] += "." + v1beta1.Group
+	}
+	return plurals
+}
+
+// setup adds the server to the manager, which starts it before any cache fills and on every replica, and makes readiness
+// wait for its certificate.
+func (w *webhooks) setup(mgr ctrl.Manager, namespaces []string) error {
+	if w.server == nil {
+		return nil
+	}
+	server := mgr.GetWebhookServer()
+	server.Register(conversionPath, conversion.NewWebhookHandler(mgr.GetScheme(), mgr.GetConverterRegistry()))
+	admission.Register(server, mgr.GetClient(), mgr.GetAPIReader(), namespaces)
+	return mgr.AddReadyzCheck("webhooks", server.StartedChecker())
+}
+
+// run runs the manager, and the keeper of the certificate beside it: the manager's caches may need the webhook server, which
+// needs the certificate, to fill.
+func (w *webhooks) run(ctx context.Context, mgr ctrl.Manager) error {
+	if w.keeper == nil {
+		return mgr.Start(ctx)
+	}
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := w.keeper.Start(running); err != nil {
+			return fmt.Errorf("keep the certificate of the webhook server: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error { return mgr.Start(running) })
+	return group.Wait()
+}
