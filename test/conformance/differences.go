@@ -43,6 +43,24 @@ func Differences() []Difference {
 			"The same.",
 		},
 		{
+			v021,
+			[]int{449, 450, 451, 452},
+			"webhook about a job that no pool takes, or a runner that is not ours", "500", "200",
+			"The sender can do nothing about it, and would show a failed delivery.",
+		},
+		{
+			v021,
+			[]int{455},
+			"webhook for a repository that the server does not have", "connection dropped", "200, as v0.1.5",
+			"The same.",
+		},
+		{
+			v015,
+			[]int{448},
+			"webhook of an unknown endpoint", "404", "200, as v0.2.1",
+			"The same.",
+		},
+		{
 			v015,
 			[]int{2},
 			"login before the first run", "401", "409 `init_required`, as v0.2.1",

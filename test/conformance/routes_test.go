@@ -120,6 +120,13 @@ var routes = []route{
 	{pattern: "GET /organizations/*/pools", call: get((*client.Client).ListOrganizationPools)},
 	{pattern: "POST /organizations/*/pools", call: update((*client.Client).CreateOrganizationPool)},
 
+	{pattern: "GET /repositories/*/webhook", call: get((*client.Client).GetRepositoryWebhook)},
+	{pattern: "POST /repositories/*/webhook", call: update((*client.Client).InstallRepositoryWebhook)},
+	{pattern: "DELETE /repositories/*/webhook", call: remove((*client.Client).UninstallRepositoryWebhook)},
+	{pattern: "GET /organizations/*/webhook", call: get((*client.Client).GetOrganizationWebhook)},
+	{pattern: "POST /organizations/*/webhook", call: update((*client.Client).InstallOrganizationWebhook)},
+	{pattern: "DELETE /organizations/*/webhook", call: remove((*client.Client).UninstallOrganizationWebhook)},
+
 	{pattern: "GET /enterprises", call: list((*client.Client).ListEnterprises)},
 	{pattern: "POST /enterprises", call: create((*client.Client).CreateEnterprise)},
 	{pattern: "GET /enterprises/*", call: get((*client.Client).GetEnterprise)},
@@ -149,7 +156,7 @@ var routes = []route{
 }
 
 // foreign are the paths of v0.2 and of runners whose answers the contract has no types for.
-var foreign = regexp.MustCompile(`^/(gitea|templates|objects|tools|scalesets|scalesets/.*|[a-z]+/[^/]+/scalesets|[a-z]+/[^/]+/webhook|metadata)(/|$)`)
+var foreign = regexp.MustCompile(`^/(gitea|templates|objects|tools|scalesets|scalesets/.*|[a-z]+/[^/]+/scalesets|metadata)(/|$)`)
 
 // find returns the route of a request and the variable parts of its path.
 func find(method, path string) (route, []string, bool) {

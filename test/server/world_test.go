@@ -64,6 +64,8 @@ type options struct {
 	script bool
 	// ca is what the endpoint trusts besides the system's certificates.
 	ca []byte
+	// webhooks lets the server install webhooks.
+	webhooks bool
 	// outside leaves the server to the test.
 	outside bool
 }
@@ -115,6 +117,8 @@ func (w *world) configure(o options, port int) *garmconfig.Config {
 		self = w.park.writeScript(w.t)
 	}
 	text := fmt.Sprintf(`
+[default]
+enable_webhook_management = %t
 [logging]
 log_level = "debug"
 [metrics]
@@ -140,7 +144,7 @@ description = "machines that are files"
 provider_executable = %q
 config_file = %q
 exec_timeout_seconds = %d
-`, jwtSecret, port, passphrase, filepath.Join(w.dir, "garm.db"), o.disableJIT, self, w.park.config(), o.execTimeout)
+`, o.webhooks, jwtSecret, port, passphrase, filepath.Join(w.dir, "garm.db"), o.disableJIT, self, w.park.config(), o.execTimeout)
 	if err := os.WriteFile(w.configFile(), []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}

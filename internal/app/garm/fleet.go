@@ -46,7 +46,7 @@ func (s *Server) fleet(ctx context.Context, o Options, tokens *auth.Tokens) (par
 }
 
 // forges answers the use cases by the engine's forges.
-type forges struct{ fleet.Forges }
+type forges struct{ *github.Forges }
 
 // RegistrationToken implements service.Forges.
 func (f forges) RegistrationToken(ctx context.Context, entity model.Entity) (string, time.Time, error) {
@@ -55,6 +55,11 @@ func (f forges) RegistrationToken(ctx context.Context, entity model.Entity) (str
 		return "", time.Time{}, err
 	}
 	return forge.RegistrationToken(ctx)
+}
+
+// Webhooks implements service.Forges.
+func (f forges) Webhooks(ctx context.Context, entity model.Entity) (service.Webhooks, error) {
+	return f.Forges.Webhooks(ctx, entity)
 }
 
 // Tools implements service.Forges.

@@ -112,7 +112,7 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	if err != nil {
 		return err
 	}
-	svc := &service.Service{Store: s.store, Engine: parts.engine, Forges: parts.forges, Tokens: tokens, Now: time.Now}
+	svc := &service.Service{Store: s.store, Engine: parts.engine, Forges: parts.forges, Tokens: tokens, ManageWebhooks: c.Default.EnableWebhookManagement, Log: s.log, Now: time.Now}
 	for _, p := range c.Providers {
 		svc.Providers = append(svc.Providers, service.Provider{Name: p.Name, Description: p.Description})
 	}

@@ -16,6 +16,8 @@ const (
 	KindInvalid
 	KindConflict
 	KindUnauthorized
+	// KindUpstream is an error of the forge that may pass.
+	KindUpstream
 )
 
 // Error is an error with a kind and a text for the caller. It never holds a secret.
@@ -54,6 +56,11 @@ func Unauthorized(format string, args ...any) error {
 	return &Error{Kind: KindUnauthorized, Text: fmt.Sprintf(format, args...)}
 }
 
+// Upstream says that the forge could not answer as it should.
+func Upstream(format string, args ...any) error {
+	return &Error{Kind: KindUpstream, Text: fmt.Sprintf(format, args...)}
+}
+
 // KindOf returns the kind of err, KindInternal where it has none.
 func KindOf(err error) ErrorKind {
 	var e *Error
@@ -61,6 +68,15 @@ func KindOf(err error) ErrorKind {
 		return e.Kind
 	}
 	return KindInternal
+}
+
+// TextOf returns what the caller may read of err.
+func TextOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Text
+	}
+	return "an error of the server, which its log has"
 }
 
 // IsNotFound says whether err means that an object does not exist.

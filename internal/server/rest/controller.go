@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/garm-operator/garm-operator/garm"
@@ -104,8 +103,8 @@ func (s *Server) wireController(c model.Controller) garm.ControllerInfo {
 		ControllerWebhookURL: string(c.ID), MinimumJobAgeBackoff: uint(c.JobBackoff / time.Second), Version: s.Version,
 		AgentURL: agentURL(c), AgentReleasesURL: c.AgentReleasesURL, EnableAgentToolsSync: c.EnableAgentToolsSync, CACertBundle: c.CACertBundle,
 	}
-	if c.WebhookURL != "" {
-		info.ControllerWebhookURL = strings.TrimSuffix(c.WebhookURL, "/") + "/" + string(c.ID)
+	if own := c.OwnWebhookURL(); own != "" {
+		info.ControllerWebhookURL = own
 	}
 	return info
 }

@@ -114,7 +114,7 @@ func (h entityHandlers) update(w http.ResponseWriter, r *http.Request) {
 func (h entityHandlers) delete(w http.ResponseWriter, r *http.Request) {
 	id, err := entityID(r)
 	if err == nil {
-		err = h.Service.DeleteEntity(r.Context(), h.kind, id)
+		err = h.Service.DeleteEntity(r.Context(), h.kind, id, flag(r, "keepWebhook"))
 	}
 	h.answerDone(w, r, err)
 }

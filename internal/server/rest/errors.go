@@ -19,16 +19,17 @@ var answers = map[model.ErrorKind]struct {
 	model.KindUnauthorized: {http.StatusUnauthorized, "Not Authorized"},
 	model.KindInvalid:      {http.StatusBadRequest, "Bad Request"},
 	model.KindConflict:     {http.StatusConflict, "Conflict"},
+	model.KindUpstream:     {http.StatusBadGateway, "Bad Gateway"},
 	model.KindInternal:     {http.StatusInternalServerError, "Server error"},
 }
 
-// fail answers with an error. Only the texts of the caller's own mistakes leave the server.
+// fail answers with an error. Only texts that are meant for the caller leave the server.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	kind := model.KindOf(err)
 	answer := answers[kind]
 	body := garm.ErrorBody{Error: answer.title}
 	switch kind {
-	case model.KindNotFound, model.KindInvalid, model.KindConflict:
+	case model.KindNotFound, model.KindInvalid, model.KindConflict, model.KindUpstream:
 		var known *model.Error
 		errors.As(err, &known)
 		body.Details = known.Text

@@ -15,6 +15,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/internal/server/auth"
 	"github.com/garm-operator/garm-operator/internal/server/events"
+	"github.com/garm-operator/garm-operator/internal/server/forge/forgetest"
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/rest"
 	"github.com/garm-operator/garm-operator/internal/server/service"
@@ -24,7 +25,10 @@ import (
 const password = "xK9-pQ2v_Lm7zR4w"
 
 // idle is an engine that has nothing to do.
-type idle struct{ registrations int }
+type idle struct {
+	registrations int
+	webhooks      forgetest.Webhooks
+}
 
 func (*idle) Health(model.EntityID) model.EntityHealth { return model.EntityHealth{Running: true} }
 
@@ -33,6 +37,10 @@ func (*idle) DeleteInstance(context.Context, model.InstanceID, bool, bool) error
 func (i *idle) RegistrationToken(context.Context, model.Entity) (string, time.Time, error) {
 	i.registrations++
 	return "REGISTRATION", time.Now().Add(time.Hour), nil
+}
+
+func (i *idle) Webhooks(context.Context, model.Entity) (service.Webhooks, error) {
+	return &i.webhooks, nil
 }
 
 func (*idle) Tools(context.Context, model.Entity) (string, []service.Tool, error) {
@@ -59,7 +67,7 @@ func newServer(t *testing.T, change func(*rest.Options)) *server {
 		t.Fatal(err)
 	}
 	s.store = store
-	s.svc = &service.Service{Store: store, Engine: s.engine, Forges: s.engine, Tokens: s.tokens, Providers: []service.Provider{{Name: "sim"}}, Now: time.Now}
+	s.svc = &service.Service{Store: store, Engine: s.engine, Forges: s.engine, Tokens: s.tokens, Providers: []service.Provider{{Name: "sim"}}, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	o := rest.Options{Service: s.svc, Tokens: s.tokens, Hub: s.hub, Version: "v0.1.8", Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&o)

@@ -59,6 +59,11 @@ func (s *Server) routes() http.Handler {
 		api("DELETE", one+"/pools/{pool}", e.deletePool)
 		api("GET", one+"/instances", e.listInstances)
 		api("GET", one+"/scalesets", e.listScaleSets)
+		if s.Service.ManageWebhooks && kind != model.KindEnterprise {
+			api("GET", one+"/webhook", e.getWebhook)
+			api("POST", one+"/webhook", e.installWebhook)
+			api("DELETE", one+"/webhook", e.uninstallWebhook)
+		}
 	}
 	api("GET", "/pools", s.listPools)
 	api("GET", "/pools/{pool}", s.getPool)

@@ -142,7 +142,8 @@ func (s *Service) UpdateEntity(ctx context.Context, kind model.EntityKind, id mo
 		}
 		credentials = &found
 	}
-	return s.Store.UpdateEntity(ctx, id, func(e *model.Entity, secret *[]byte) error {
+	rotated := false
+	updated, err := s.Store.UpdateEntity(ctx, id, func(e *model.Entity, secret *[]byte) error {
 		if credentials != nil {
 			if credentials.Endpoint.Name != e.Endpoint().Name {
 				return model.Invalid("endpoint mismatch: the credentials %s are for %s, the %s is at %s", credentials.Name, credentials.Endpoint.Name, kind, e.Endpoint().Name)
@@ -153,19 +154,31 @@ func (s *Service) UpdateEntity(ctx context.Context, kind model.EntityKind, id mo
 			e.Balancer = u.Balancer
 		}
 		if u.WebhookSecret != "" {
+			rotated = string(*secret) != u.WebhookSecret
 			*secret = []byte(u.WebhookSecret)
 		}
 		assign(&e.AgentMode, u.AgentMode)
 		return nil
 	})
+	if err == nil && rotated {
+		s.passOnSecret(ctx, updated)
+	}
+	return updated, err
 }
 
-// DeleteEntity removes an entity that has no pools.
-func (s *Service) DeleteEntity(ctx context.Context, kind model.EntityKind, id model.EntityID) error {
-	if _, err := s.Entity(ctx, kind, id); err != nil {
+// DeleteEntity removes an entity that has no pools, and its webhook with it where the server manages webhooks.
+func (s *Service) DeleteEntity(ctx context.Context, kind model.EntityKind, id model.EntityID, keepWebhook bool) error {
+	e, err := s.Entity(ctx, kind, id)
+	if err != nil {
 		return err
 	}
-	return s.Store.DeleteEntity(ctx, id)
+	if err := s.Store.DeleteEntity(ctx, id); err != nil {
+		return err
+	}
+	if !keepWebhook {
+		s.dropWebhook(ctx, e)
+	}
+	return nil
 }
 
 func checkBalancer(b model.Balancer) error {

@@ -36,6 +36,8 @@ type Store interface {
 	EntitiesOfCredentials(ctx context.Context, id model.CredentialsID) ([]model.Entity, error)
 	Entity(ctx context.Context, id model.EntityID) (model.Entity, error)
 	EntityEvents(ctx context.Context, id model.EntityID) ([]model.EntityEvent, error)
+	AddEntityEvent(ctx context.Context, id model.EntityID, level model.EventLevel, message string) error
+	WebhookSecret(ctx context.Context, id model.EntityID) ([]byte, error)
 	CreateEntity(ctx context.Context, entity model.Entity, webhookSecret []byte) (model.Entity, error)
 	UpdateEntity(ctx context.Context, id model.EntityID, update func(e *model.Entity, webhookSecret *[]byte) error) (model.Entity, error)
 	DeleteEntity(ctx context.Context, id model.EntityID) error
@@ -77,6 +79,22 @@ type Forges interface {
 	RegistrationToken(ctx context.Context, entity model.Entity) (token string, expires time.Time, err error)
 	// Tools returns the address of the entity for people, and the runner programs that its forge offers.
 	Tools(ctx context.Context, entity model.Entity) (url string, tools []Tool, err error)
+	// Webhooks returns the webhooks of a repository or organization.
+	Webhooks(ctx context.Context, entity model.Entity) (Webhooks, error)
+}
+
+// Webhooks are the webhooks of one entity at its forge. What the caller of a use case can mend, such as a permission that
+// is missing, is an error of kind model.KindInvalid; what may pass is one of model.KindUpstream.
+type Webhooks interface {
+	List(ctx context.Context) ([]model.Webhook, error)
+	// Install makes a webhook for the events of jobs. One that exists is an error of kind model.KindConflict.
+	Install(ctx context.Context, config model.WebhookConfig) (model.Webhook, error)
+	// Change makes a webhook what Install would make.
+	Change(ctx context.Context, id int64, config model.WebhookConfig) (model.Webhook, error)
+	// Remove removes a webhook. One that does not exist is no error.
+	Remove(ctx context.Context, id int64) error
+	// Ping makes the forge send an event by which it tries a webhook.
+	Ping(ctx context.Context, id int64) error
 }
 
 // Provider describes a configured provider.

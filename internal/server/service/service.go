@@ -1,6 +1,7 @@
 package service
 
 import (
+	"log/slog"
 	"net/url"
 	"time"
 )
@@ -12,6 +13,10 @@ type Service struct {
 	Forges    Forges
 	Tokens    Tokens
 	Providers []Provider
+	// ManageWebhooks lets webhooks be installed at the forge, and makes them go with their entity.
+	ManageWebhooks bool
+	// Log is where a service tells what it could not tell a caller.
+	Log *slog.Logger
 	// Now is the clock.
 	Now func() time.Time
 

@@ -51,12 +51,20 @@ func New(o Options) *Forges {
 
 // Forge implements fleet.Forges.
 func (f *Forges) Forge(ctx context.Context, entity model.Entity) (fleet.Forge, error) {
+	made, err := f.forge(ctx, entity)
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+func (f *Forges) forge(ctx context.Context, entity model.Entity) (forge, error) {
 	if t := entity.Endpoint().Type; t != "" && t != model.ForgeGitHub {
-		return nil, fmt.Errorf("endpoint %s is of type %s, which is not supported", entity.Endpoint().Name, t)
+		return forge{}, fmt.Errorf("endpoint %s is of type %s, which is not supported", entity.Endpoint().Name, t)
 	}
 	c, err := f.client(ctx, entity.Credentials)
 	if err != nil {
-		return nil, fmt.Errorf("credentials %q: %w", entity.Credentials.Name, err)
+		return forge{}, fmt.Errorf("credentials %q: %w", entity.Credentials.Name, err)
 	}
 	return newForge(c, entity), nil
 }
