@@ -13,7 +13,7 @@ ARGS ?=
 controlplane := tools/controlplane/build.sh
 tool := go tool -modfile=tools/go.mod
 modules := . tools tools/controlplane
-generated := api config/crd/bases
+generated := api config/crd/bases docs/kinds docs/reference
 
 # The race detector needs a C compiler. In CI it is not optional: a machine without a compiler fails there. SQLite, which is C made
 # into Go, is left out of it: watching it costs five times its own work, and tells nothing of ours.
@@ -52,8 +52,9 @@ bench: ## Measure the operator at scale: time to Ready, requests, writes, memory
 		go test -run '^$$' -bench . -benchtime 1x -timeout 30m $(ARGS) ./test/scale/...
 
 .PHONY: generate
-generate: ## Generate deep copies and custom resource definitions from api/.
+generate: ## Generate deep copies and custom resource definitions from api/, and the reference pages.
 	$(tool) controller-gen object crd paths=./api/... output:crd:dir=config/crd/bases
+	go run ./internal/dev/reference
 
 .PHONY: fmt
 fmt: ## Format the Go files.

@@ -20,8 +20,6 @@ const (
 	// ReasonControllerURLsMissing: the GARM server does nothing before its metadata, callback and webhook URLs are set;
 	// a GarmServerConfig sets them.
 	ReasonControllerURLsMissing = "ControllerURLsMissing"
-	// ReasonControllerMismatch: the recorded id belongs to another GARM controller than the one that answers.
-	ReasonControllerMismatch = "ControllerMismatch"
 	// ReasonInvalidSpec: the GARM server cannot accept the spec; the message names the field and the fix.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonProviderNotFound: the GARM server has no provider of the name that the Pool gives.

@@ -101,6 +101,9 @@ func CheckWords(root string, words []string) ([]string, error) {
 	return broken, err
 }
 
+// notOurs is what Git keeps, a file in a linked working tree, and what was built.
+var notOurs = []string{".git", "bin", "dist"}
+
 // walkFiles visits the files of the repository with their path relative to its root; what was built is none.
 func walkFiles(root string, visit func(name string, content []byte)) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -111,8 +114,8 @@ func walkFiles(root string, visit func(name string, content []byte)) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() {
-			if name == ".git" || name == "bin" {
+		if slices.Contains(notOurs, name) {
+			if entry.IsDir() {
 				return filepath.SkipDir
 			}
 			return nil
