@@ -51,11 +51,11 @@ type Enterprise struct {
 
 	// Desired state.
 	// +optional
-	Spec EnterpriseSpec `json:"spec,omitempty"`
+	Spec EnterpriseSpec `json:"spec,omitzero"`
 
 	// Observed state, written by the operator.
 	// +optional
-	Status EntityStatus `json:"status,omitempty"`
+	Status EntityStatus `json:"status,omitzero"`
 }
 
 // GitHubName returns the name of the enterprise at GitHub.

@@ -28,11 +28,11 @@ type Image struct {
 
 	// Desired state.
 	// +optional
-	Spec ImageSpec `json:"spec,omitempty"`
+	Spec ImageSpec `json:"spec,omitzero"`
 
 	// Always empty.
 	// +optional
-	Status ImageStatus `json:"status,omitempty"`
+	Status ImageStatus `json:"status,omitzero"`
 }
 
 // ImageList is a list of Image resources.

@@ -51,11 +51,11 @@ type Organization struct {
 
 	// Desired state.
 	// +optional
-	Spec OrganizationSpec `json:"spec,omitempty"`
+	Spec OrganizationSpec `json:"spec,omitzero"`
 
 	// Observed state, written by the operator.
 	// +optional
-	Status EntityStatus `json:"status,omitempty"`
+	Status EntityStatus `json:"status,omitzero"`
 }
 
 // GitHubName returns the name of the organization at GitHub.

@@ -186,11 +186,11 @@ type Pool struct {
 
 	// Desired state.
 	// +optional
-	Spec PoolSpec `json:"spec,omitempty"`
+	Spec PoolSpec `json:"spec,omitzero"`
 
 	// Observed state, written by the operator.
 	// +optional
-	Status PoolStatus `json:"status,omitempty"`
+	Status PoolStatus `json:"status,omitzero"`
 }
 
 // PoolList is a list of Pool resources.

@@ -56,11 +56,11 @@ type Repository struct {
 
 	// Desired state.
 	// +optional
-	Spec RepositorySpec `json:"spec,omitempty"`
+	Spec RepositorySpec `json:"spec,omitzero"`
 
 	// Observed state, written by the operator.
 	// +optional
-	Status EntityStatus `json:"status,omitempty"`
+	Status EntityStatus `json:"status,omitzero"`
 }
 
 // GitHubName returns the name of the repository at GitHub.

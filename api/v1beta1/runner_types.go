@@ -111,7 +111,7 @@ type Runner struct {
 
 	// Observed state, written by the operator.
 	// +optional
-	Status RunnerStatus `json:"status,omitempty"`
+	Status RunnerStatus `json:"status,omitzero"`
 }
 
 // RunnerList is a list of Runner resources.

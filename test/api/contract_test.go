@@ -97,30 +97,46 @@ func TestContract(t *testing.T) {
 	for _, want := range contracts {
 		t.Run(want.kind, func(t *testing.T) {
 			definition := found[want.kind]
+			version := versionOf(t, definition, "v1beta1")
+			want.holds(t, definition, version)
+			if !version.Served || !version.Storage || version.Deprecated || definition.Spec.Scope != apiextensionsv1.NamespaceScoped {
+				t.Errorf("served %t stored %t deprecated %t %s", version.Served, version.Storage, version.Deprecated, definition.Spec.Scope)
+			}
 			names := definition.Spec.Names
-			if len(definition.Spec.Versions) == 0 {
-				t.Fatal("no version")
-			}
-			version := definition.Spec.Versions[0]
-			schema := version.Schema.OpenAPIV3Schema
-			got := contract{
-				names.Kind, names.Plural, strings.Join(names.ShortNames, " "), subresources(version.Subresources),
-				fieldsOf(schema.Properties["spec"]), fieldsOf(schema.Properties["status"]),
-			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(contract{})); diff != "" {
-				t.Error(diff)
-			}
-			if version.Name != "v1beta1" || !version.Served || !version.Storage || definition.Spec.Scope != apiextensionsv1.NamespaceScoped {
-				t.Errorf("%s served %t stored %t %s", version.Name, version.Served, version.Storage, definition.Spec.Scope)
-			}
 			if !slices.Equal(names.Categories, []string{"garm"}) || names.ListKind != want.kind+"List" || names.Singular != strings.ToLower(want.kind) {
 				t.Errorf("names are %+v", names)
 			}
-			if len(schema.Required) > 0 {
-				t.Errorf("the top level requires %v, and stored objects may lack it", schema.Required)
-			}
 		})
 	}
+}
+
+// holds compares a version of a definition with what is promised.
+func (c contract) holds(t *testing.T, definition apiextensionsv1.CustomResourceDefinition, version apiextensionsv1.CustomResourceDefinitionVersion) {
+	t.Helper()
+	names, schema := definition.Spec.Names, version.Schema.OpenAPIV3Schema
+	got := contract{
+		names.Kind, names.Plural, strings.Join(names.ShortNames, " "), subresources(version.Subresources),
+		fieldsOf(schema.Properties["spec"]), fieldsOf(schema.Properties["status"]),
+	}
+	if diff := cmp.Diff(c, got, cmp.AllowUnexported(contract{})); diff != "" {
+		t.Error(diff)
+	}
+	if len(schema.Required) > 0 {
+		t.Errorf("the top level requires %v, and stored objects may lack it", schema.Required)
+	}
+}
+
+func versionOf(
+	t *testing.T, definition apiextensionsv1.CustomResourceDefinition, name string,
+) apiextensionsv1.CustomResourceDefinitionVersion {
+	t.Helper()
+	for _, version := range definition.Spec.Versions {
+		if version.Name == name {
+			return version
+		}
+	}
+	t.Fatalf("%s has no version %s", definition.Name, name)
+	return apiextensionsv1.CustomResourceDefinitionVersion{}
 }
 
 func subresources(of *apiextensionsv1.CustomResourceSubresources) string {
@@ -148,22 +164,24 @@ func fieldsOf(schema apiextensionsv1.JSONSchemaProps) string {
 }
 
 func TestPoolScalePaths(t *testing.T) {
-	scale := definitions(t)["Pool"].Spec.Versions[0].Subresources.Scale
 	selector := ".status.selector"
 	want := &apiextensionsv1.CustomResourceSubresourceScale{
 		SpecReplicasPath: ".spec.minIdleRunners", StatusReplicasPath: ".status.longRunningIdleRunners", LabelSelectorPath: &selector,
 	}
-	if diff := cmp.Diff(want, scale); diff != "" {
-		t.Error(diff)
+	for _, version := range definitions(t)["Pool"].Spec.Versions {
+		if diff := cmp.Diff(want, version.Subresources.Scale); diff != "" {
+			t.Errorf("%s: %s", version.Name, diff)
+		}
 	}
 }
 
 // TestEveryFieldIsExplained keeps kubectl explain useful.
 func TestEveryFieldIsExplained(t *testing.T) {
 	for kind, definition := range definitions(t) {
-		schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
-		for _, path := range unexplained(*schema, kind) {
-			t.Errorf("%s has no description", path)
+		for _, version := range definition.Spec.Versions {
+			for _, path := range unexplained(*version.Schema.OpenAPIV3Schema, kind) {
+				t.Errorf("%s %s has no description", version.Name, path)
+			}
 		}
 	}
 }

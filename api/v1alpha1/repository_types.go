@@ -1,0 +1,52 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// RepositorySpec is the desired state of a Repository.
+type RepositorySpec struct {
+	// User or organization at GitHub that owns the repository. It cannot be changed.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="owner is immutable; delete the Repository and create it with the other owner"
+	Owner string `json:"owner"`
+
+	// Name of a GitHubCredential, in the same namespace, that GARM uses for this repository. In v1beta1 it is
+	// credentialsRef.name.
+	CredentialsName string `json:"credentialsName"`
+
+	// Secret with which GitHub signs the webhooks of this repository.
+	WebhookSecretRef SecretRef `json:"webhookSecretRef"`
+}
+
+// Repository is a GitHub repository whose runners GARM manages. The name of the resource is the name of the repository at GitHub. This
+// version is deprecated; use v1beta1.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:deprecatedversion:warning="garm-operator.mercedes-benz.com/v1alpha1 Repository is deprecated; use garm-operator.mercedes-benz.com/v1beta1 Repository"
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=repositories,singular=repository,shortName=repo,categories=garm,scope=Namespaced
+// +kubebuilder:printcolumn:name="ID",type="string",JSONPath=".status.id"
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="Error",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].message",priority=1
+// +kubebuilder:printcolumn:name="Pool_Manager_Failure",type="string",JSONPath=".status.conditions[?(@.reason=='PoolManagerFailure')].message",priority=1
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:validation:XValidation:rule="has(self.spec) || (oldSelf.hasValue() && !has(oldSelf.value().spec))",optionalOldSelf=true,message="spec is required"
+type Repository struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Desired state.
+	// +optional
+	Spec RepositorySpec `json:"spec,omitzero"`
+
+	// Observed state, written by the operator.
+	// +optional
+	Status EntityStatus `json:"status,omitzero"`
+}
+
+// RepositoryList is a list of Repository resources.
+//
+// +kubebuilder:object:root=true
+type RepositoryList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Repository `json:"items"`
+}
