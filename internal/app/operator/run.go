@@ -102,7 +102,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)
 	}
-	if err := setup(ctx, mgr, session, cfg.Operator); err != nil {
+	if err := setup(ctx, mgr, session, cfg.Operator, hooks.server != nil); err != nil {
 		return err
 	}
 	if err := hooks.setup(mgr, cfg.Operator.Namespaces()); err != nil {

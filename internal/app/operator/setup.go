@@ -18,8 +18,8 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
-// setup adds all controllers.
-func setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, cfg operatorconfig.Operator) error {
+// setup adds all controllers. They are told whether admission is in force.
+func setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, cfg operatorconfig.Operator, admission bool) error {
 	for _, c := range []struct {
 		name  string
 		setup func(context.Context, ctrl.Manager, *remote.Session) error
@@ -31,7 +31,9 @@ func setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, cfg o
 		{"Organization", organization.New(cfg.OrganizationConcurrency).Setup},
 		{"Repository", repository.New(cfg.RepositoryConcurrency).Setup},
 		{"Pool", func(ctx context.Context, mgr ctrl.Manager, s *remote.Session) error {
-			return pool.Setup(ctx, mgr, s, pool.Options{Concurrent: cfg.PoolConcurrency, Namespaces: cfg.Namespaces(), MinIdleAge: cfg.MinIdleRunnersAge})
+			return pool.Setup(ctx, mgr, s, pool.Options{
+				Concurrent: cfg.PoolConcurrency, Namespaces: cfg.Namespaces(), MinIdleAge: cfg.MinIdleRunnersAge, Admission: admission,
+			})
 		}},
 		{"Runner", func(ctx context.Context, mgr ctrl.Manager, s *remote.Session) error {
 			return inventory.SetupWithManager(ctx, mgr, inventory.Options{Session: s, Mirror: cfg.RunnerReconciliation, Concurrency: cfg.RunnerConcurrency})

@@ -27,6 +27,9 @@ func Key(p *v1beta1.Pool) string {
 	if spec.RunnerPrefix == "" {
 		spec.RunnerPrefix = garm.DefaultRunnerPrefix
 	}
+	if spec.DeletionPolicy == v1beta1.DeletionPolicyDelete {
+		spec.DeletionPolicy = ""
+	}
 	if extra, err := ExtraSpecs([]byte(spec.ExtraSpecs)); err == nil {
 		spec.ExtraSpecs = extra
 	}

@@ -58,8 +58,11 @@ func (a *actuator) Recorded() string {
 	return s.ID
 }
 
-// Owner says whether an older Pool has the same id.
+// Owner says whether an older Pool has the same id, or the same spec where admission would have refused that.
 func (a *actuator) Owner(ctx context.Context) error {
+	if err := a.equalPool(ctx); err != nil {
+		return err
+	}
 	id := a.Recorded()
 	if id == "" {
 		return nil

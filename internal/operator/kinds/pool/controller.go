@@ -32,15 +32,20 @@ type Options struct {
 	Namespaces []string
 	// MinIdleAge is how long a surplus idle runner is kept.
 	MinIdleAge time.Duration
+	// Admission says that a Pool with the spec of another one is refused, so that only a race lets two through.
+	Admission bool
 }
 
 // shared is what the passes of all Pools have in common.
 type shared struct {
 	claims     *claims
+	races      *races
 	asked      asked
 	namespaces []string
 	minIdleAge time.Duration
+	admission  bool
 	byID       refs.Reference[*v1beta1.Pool]
+	bySpec     refs.Reference[*v1beta1.Pool]
 }
 
 func pools(field string, names func(*v1beta1.Pool) []string) refs.Reference[*v1beta1.Pool] {
@@ -70,7 +75,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 		}
 	}
 	c := mgr.GetClient()
-	all := &shared{claims: newClaims(), namespaces: opts.Namespaces, minIdleAge: opts.MinIdleAge, byID: byID}
+	all := &shared{
+		claims: newClaims(), races: newRaces(), namespaces: opts.Namespaces, minIdleAge: opts.MinIdleAge, admission: opts.Admission,
+		byID: byID, bySpec: bySpec,
+	}
 	engine := mirror.New(mirror.Kind[*v1beta1.Pool, garm.Pool]{
 		Name: v1beta1.KindPool, Finalizer: v1beta1.FinalizerPool, New: func() *v1beta1.Pool { return &v1beta1.Pool{} },
 		Begin: func(p *mirror.Pass[*v1beta1.Pool]) mirror.Actuator[garm.Pool] { return &actuator{shared: all, pass: p} },
@@ -79,16 +87,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("pool").
 		For(&v1beta1.Pool{}, builder.WithPredicates(mirror.Own())).
-		Watches(&v1beta1.Pool{}, handler.Funcs{DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
-			pool, ok := e.Object.(*v1beta1.Pool)
-			if !ok {
-				return
-			}
-			all.claims.forget(pool.UID)
-			for _, r := range byID.Requests(ctx, c, "", pool.Status.ID) {
-				q.Add(r)
-			}
-		}}).
+		Watches(&v1beta1.Pool{}, all.siblings(c)).
 		Watches(&v1beta1.Image{}, byImage.Handler(c), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	for kind, obj := range map[string]client.Object{
 		v1beta1.KindEnterprise: &v1beta1.Enterprise{}, v1beta1.KindOrganization: &v1beta1.Organization{}, v1beta1.KindRepository: &v1beta1.Repository{},
