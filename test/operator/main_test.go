@@ -256,3 +256,11 @@ func (o *output) String() string {
 	defer o.mu.Unlock()
 	return o.buf.String()
 }
+
+// message returns what Ready says.
+func message(obj v1beta1.Conditioned) string {
+	if c := status.Find(obj, v1beta1.ConditionReady); c != nil {
+		return c.Message
+	}
+	return ""
+}

@@ -87,7 +87,7 @@ type removal int
 const (
 	// request: the server can be asked to remove the instance.
 	request removal = iota
-	// busy: it runs a job, which is never cut short.
+	// busy: it runs a job, which is cut short by force only.
 	busy
 	// starting: the server refuses to remove an instance whose machine is being made.
 	starting
@@ -95,15 +95,20 @@ const (
 	leaving
 )
 
-// removalOf says how far the removal of an instance can go.
-func removalOf(i garm.Instance) removal {
+// removalOf says how far the removal of an instance can go. Force may cut a job short, and may be asked for where a
+// removal without it is under way.
+func removalOf(i garm.Instance, force bool) removal {
 	switch i.Status {
-	case garm.InstancePendingDelete, garm.InstancePendingForceDelete, garm.InstanceDeleting, garm.InstanceDeleted:
+	case garm.InstancePendingForceDelete, garm.InstanceDeleting, garm.InstanceDeleted:
 		return leaving
+	case garm.InstancePendingDelete:
+		if !force {
+			return leaving
+		}
 	case garm.InstancePendingCreate, garm.InstanceCreating:
 		return starting
 	}
-	if i.RunnerStatus == garm.RunnerActive {
+	if i.RunnerStatus == garm.RunnerActive && !force {
 		return busy
 	}
 	return request

@@ -96,8 +96,28 @@ func TestRemovalOf(t *testing.T) {
 		{garm.InstanceDeleting, garm.RunnerTerminated, leaving},
 		{garm.InstanceDeleted, "", leaving},
 	} {
-		if got := removalOf(garm.Instance{Status: test.status, RunnerStatus: test.runner}); got != test.want {
+		if got := removalOf(garm.Instance{Status: test.status, RunnerStatus: test.runner}, false); got != test.want {
 			t.Errorf("SV-19: %s and %s: got %d, want %d", test.status, test.runner, got, test.want)
+		}
+	}
+}
+
+// OP-26: force asks for what is refused without it, and for nothing that cannot be had.
+func TestRemovalByForce(t *testing.T) {
+	for _, test := range []struct {
+		status garm.InstanceStatus
+		runner garm.RunnerStatus
+		want   removal
+	}{
+		{garm.InstanceRunning, garm.RunnerActive, request},
+		{garm.InstanceError, garm.RunnerActive, request},
+		{garm.InstancePendingDelete, garm.RunnerTerminated, request},
+		{garm.InstancePendingForceDelete, garm.RunnerActive, leaving},
+		{garm.InstanceDeleting, garm.RunnerTerminated, leaving},
+		{garm.InstanceCreating, garm.RunnerPending, starting},
+	} {
+		if got := removalOf(garm.Instance{Status: test.status, RunnerStatus: test.runner}, true); got != test.want {
+			t.Errorf("%s and %s: got %d, want %d", test.status, test.runner, got, test.want)
 		}
 	}
 }
@@ -105,7 +125,7 @@ func TestRemovalOf(t *testing.T) {
 func TestAttempts(t *testing.T) {
 	var a attempts
 	now := time.Unix(0, 0)
-	uid, idle := types.UID("1"), garm.Instance{Status: garm.InstanceRunning, RunnerStatus: garm.RunnerIdle}
+	uid, idle := types.UID("1"), state{status: garm.InstanceRunning, runner: garm.RunnerIdle}
 	for _, want := range []float64{1, 2, 4, 8, 16, 32, 60, 60} {
 		if got := a.note(uid, idle, now, 0).Seconds(); got != want {
 			t.Fatalf("a rest of %v s, want %v", got, want)
@@ -118,7 +138,7 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("nothing is left, not %s", got)
 	}
 	stopped := idle
-	stopped.Status = garm.InstanceStopped
+	stopped.status = garm.InstanceStopped
 	if got := a.rest(uid, stopped, now); got != 0 {
 		t.Errorf("a change ends the rest, %s is left", got)
 	}

@@ -95,7 +95,7 @@ func (r *reconciler) objects(ctx context.Context, p *pass) ([]v1beta1.Runner, er
 func (r *reconciler) keyOf(obj *v1beta1.Runner) string {
 	key := instanceKey(obj)
 	view := r.session.View()
-	if !r.mirror || obj.Status.Name != "" || view == nil {
+	if !r.shows || obj.Status.Name != "" || view == nil {
 		return key
 	}
 	if _, found, _ := view.Instance(key); found {

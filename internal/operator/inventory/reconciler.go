@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
@@ -33,9 +35,9 @@ const (
 type reconciler struct {
 	client  client.Client
 	session *remote.Session
-	mirror  bool
+	shows   bool
 	events  record.EventRecorder
-	written writes
+	written mirror.Written[types.UID]
 	asked   attempts
 }
 
@@ -56,7 +58,7 @@ type pass struct {
 // Reconcile makes one pass over an instance.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p := pass{view: r.session.View(), state: r.session.State(), key: req.Name}
-	if p.view != nil && r.mirror {
+	if p.view != nil && r.shows {
 		p.instance, p.present, p.known = p.view.Instance(p.key)
 	}
 	if p.present {
@@ -95,13 +97,13 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // settle does what one object needs. It returns when to look again; 0 leaves it to what wakes the instance.
 func (r *reconciler) settle(ctx context.Context, p *pass, obj *v1beta1.Runner) (time.Duration, error) {
-	if !r.written.current(obj) {
-		return soon, nil
+	if again := r.written.Lag(obj.UID, obj.ResourceVersion, time.Now()); again > 0 {
+		return again, nil
 	}
 	if !p.present && r.keyOf(obj) != p.key {
 		return 0, nil // it was woken before the view knew the instance whose sanitised name it has, which is woken itself
 	}
-	v := decide(p.facts(r.mirror, obj))
+	v := decide(p.facts(r.shows, obj))
 	if v == confirm {
 		gone, err := p.view.ConfirmGone(ctx, remote.KindInstance, p.instanceName(obj))
 		if err != nil {
@@ -110,7 +112,7 @@ func (r *reconciler) settle(ctx context.Context, p *pass, obj *v1beta1.Runner) (
 		if !gone {
 			return soon, nil
 		}
-		f := p.facts(r.mirror, obj)
+		f := p.facts(r.shows, obj)
 		f.gone = true
 		v = decide(f)
 	}
@@ -183,7 +185,7 @@ func (r *reconciler) create(ctx context.Context, p *pass) (time.Duration, error)
 		return 0, fmt.Errorf("create Runner: %w", err)
 	}
 	logr.FromContextOrDiscard(ctx).Info("runner shown", "namespace", obj.Namespace, "runner", obj.Name, "pool", p.pool.Name)
-	r.written.note(obj)
+	r.note(obj)
 	err = r.show(ctx, p, obj)
 	if apierrors.IsNotFound(err) {
 		return 0, nil
@@ -191,9 +193,14 @@ func (r *reconciler) create(ctx context.Context, p *pass) (time.Duration, error)
 	return 0, err
 }
 
+// note remembers what was written, so that nothing is decided on something older from the cache.
+func (r *reconciler) note(obj *v1beta1.Runner) {
+	r.written.Note(obj.UID, obj.ResourceVersion, time.Now())
+}
+
 // forget drops what is remembered of an object that is gone.
 func (r *reconciler) forget(obj *v1beta1.Runner) {
-	r.written.forget(obj.UID)
+	r.written.Forget(obj.UID)
 	r.asked.forget(obj.UID)
 }
 

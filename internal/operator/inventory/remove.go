@@ -11,6 +11,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
@@ -21,12 +22,13 @@ const (
 	messageLeaving  = "the GARM server is removing the runner"
 )
 
-// remove brings the instance closer to its removal, never by force. It asks the server for the present state first: an
+// remove brings the instance closer to its removal, by force only if the user says so. It asks the server for the present state first: an
 // event that tells of a job may have been lost.
 func (r *reconciler) remove(ctx context.Context, p *pass, obj *v1beta1.Runner) (time.Duration, error) {
-	how := removalOf(p.instance)
+	force := mirror.Forced(obj)
+	how := removalOf(p.instance, force)
 	if how == request {
-		if rest := r.asked.rest(obj.UID, p.instance, time.Now()); rest > 0 {
+		if rest := r.asked.rest(obj.UID, stateOf(p.instance, force), time.Now()); rest > 0 {
 			return rest, nil
 		}
 		gone, err := p.view.ConfirmGone(ctx, remote.KindInstance, p.instance.Name)
@@ -40,7 +42,7 @@ func (r *reconciler) remove(ctx context.Context, p *pass, obj *v1beta1.Runner) (
 		if !present {
 			return soon, nil
 		}
-		p.instance, how = fresh, removalOf(fresh)
+		p.instance, how = fresh, removalOf(fresh, force)
 	}
 	switch how {
 	case busy:
@@ -51,11 +53,11 @@ func (r *reconciler) remove(ctx context.Context, p *pass, obj *v1beta1.Runner) (
 		return 0, r.tell(ctx, p, obj, v1beta1.ReasonDeleting, messageLeaving)
 	case request:
 	}
-	if err := p.view.Writer().DeleteInstance(ctx, p.instance.Name, false); err != nil {
+	if err := p.view.Writer().DeleteInstance(ctx, p.instance.Name, force); err != nil {
 		return r.refused(ctx, p, obj, err)
 	}
-	again := r.asked.note(obj.UID, p.instance, time.Now(), maxRest)
-	logr.FromContextOrDiscard(ctx).Info("asked GARM to remove a runner", "namespace", obj.Namespace, "runner", obj.Name, "instance", p.instance.Name)
+	again := r.asked.note(obj.UID, stateOf(p.instance, mirror.Forced(obj)), time.Now(), maxRest)
+	logr.FromContextOrDiscard(ctx).Info("asked GARM to remove a runner", "namespace", obj.Namespace, "runner", obj.Name, "instance", p.instance.Name, "force", force)
 	r.events.Event(obj, corev1.EventTypeNormal, "Deleting", "asked the GARM server to remove the runner")
 	return again, r.tell(ctx, p, obj, v1beta1.ReasonDeleting, messageLeaving)
 }
@@ -78,11 +80,11 @@ func (r *reconciler) refused(ctx context.Context, p *pass, obj *v1beta1.Runner, 
 		switch refusal.Kind {
 		case garm.KindInvalid, garm.KindConflict:
 			reason, rest = v1beta1.ReasonWaitingForRunners, maxRest
-			message = fmt.Sprintf("the GARM server does not let the runner go yet: %s", message)
+			message = fmt.Sprintf("the GARM server does not let the runner go yet: %s (annotation %s removes by force)", message, v1beta1.AnnotationForceDelete)
 		case garm.KindRateLimited:
 			reason = v1beta1.ReasonRateLimited
 		}
 	}
-	again := r.asked.note(obj.UID, p.instance, time.Now(), rest)
+	again := r.asked.note(obj.UID, stateOf(p.instance, mirror.Forced(obj)), time.Now(), rest)
 	return again, r.tell(ctx, p, obj, reason, message)
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/operator/remote/remotetest"
@@ -73,6 +75,31 @@ func TestBusyRunnerIsNotRemoved(t *testing.T) {
 	w.deletes(0)
 	w.server.SetInstance(running("garm-1", ns+"/p", garm.RunnerIdle))
 	w.waits(ns, "garm-1", v1beta1.ReasonDeleting)
+	w.deletes(1)
+}
+
+// OP-26: with the annotation a runner is removed by force, though it is busy, and however late the annotation comes.
+func TestOP26ForcedRunnerIsRemoved(t *testing.T) {
+	w, _, ns := removal(t, garm.RunnerActive)
+	w.delete(ns, "garm-1")
+	obj := w.waits(ns, "garm-1", v1beta1.ReasonWaitingForRunners)
+	force := func(value string) {
+		base := obj.DeepCopy()
+		obj.Annotations = map[string]string{v1beta1.AnnotationForceDelete: value}
+		if err := w.kube.Patch(t.Context(), obj, client.MergeFrom(base)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	force("False")
+	w.server.SetInstance(running("garm-2", ns+"/p", garm.RunnerIdle))
+	w.shown(ns, "garm-2", "idle")
+	w.deletes(0)
+	obj = w.get(ns, "garm-1")
+	force("true")
+	w.waits(ns, "garm-1", v1beta1.ReasonDeleting)
+	if s := w.instance().Status; s != garm.InstancePendingForceDelete {
+		t.Errorf("the instance is %s", s)
+	}
 	w.deletes(1)
 }
 

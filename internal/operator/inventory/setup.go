@@ -40,7 +40,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	if err := index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	r := &reconciler{client: mgr.GetClient(), session: opts.Session, mirror: opts.Mirror, events: mirror.Recorder(mgr, component)}
+	r := &reconciler{client: mgr.GetClient(), session: opts.Session, shows: opts.Mirror, events: mirror.Recorder(mgr, component)}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("runner").
 		Watches(&v1beta1.Runner{}, handler.EnqueueRequestsFromMapFunc(r.ofRunner)).

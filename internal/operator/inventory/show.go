@@ -24,7 +24,7 @@ func (r *reconciler) show(ctx context.Context, p *pass, obj *v1beta1.Runner) err
 		if err := r.client.Patch(ctx, marked, patch); err != nil {
 			return fmt.Errorf("mark Runner: %w", err)
 		}
-		r.written.note(marked)
+		r.note(marked)
 		obj = marked
 	}
 	if becomesRunning(obj, p.instance) {
@@ -79,7 +79,7 @@ func (r *reconciler) writeStatus(ctx context.Context, p *pass, obj *v1beta1.Runn
 		return err
 	}
 	if wrote {
-		r.written.note(now)
+		r.note(now)
 	}
 	return nil
 }

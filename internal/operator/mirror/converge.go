@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
@@ -84,10 +85,14 @@ func (e *Engine[O, R]) update(ctx context.Context, p *Pass[O], a Actuator[R], r 
 	}
 	fields := a.Diff(r)
 	if len(fields) == 0 {
-		e.stuck.clear(p.Object.GetUID())
+		e.stuck.forget(client.ObjectKeyFromObject(p.Object))
 		return r, Outcome{}
 	}
-	if e.stuck.same(p.Object, fields) {
+	inputs := ""
+	if informed, ok := a.(Informed); ok {
+		inputs = informed.Inputs()
+	}
+	if e.stuck.same(p.Object, inputs, fields) {
 		return r, stuckOutcome(fields)
 	}
 	updated, err := a.Update(ctx, r, fields)
@@ -103,7 +108,7 @@ func (e *Engine[O, R]) update(ctx context.Context, p *Pass[O], a Actuator[R], r 
 	p.Log.Info("updated at GARM", "kind", e.kind.Name, "fields", fields)
 	p.Event(corev1.EventTypeNormal, EventUpdating, "updated %s at the GARM server", strings.Join(fields, ", "))
 	if left := a.Diff(updated); len(left) > 0 && slices.Equal(left, intersect(left, fields)) {
-		e.stuck.set(p.Object, left)
+		e.stuck.set(p.Object, inputs, left)
 		return updated, stuckOutcome(left)
 	}
 	return updated, Outcome{}

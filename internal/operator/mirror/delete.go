@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -83,6 +84,6 @@ func (e *Engine[O, R]) release(ctx context.Context, p *Pass[O], why string) Outc
 		return Classify(Deleting, err)
 	}
 	p.freed = true
-	e.stuck.clear(p.Object.GetUID())
+	e.stuck.forget(client.ObjectKeyFromObject(p.Object))
 	return Outcome{}
 }

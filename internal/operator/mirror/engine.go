@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,7 +40,7 @@ type Engine[O Object, R any] struct {
 	kind   Kind[O, R]
 	deps   Deps
 	events record.EventRecorder
-	fresh  freshness
+	fresh  Written[types.NamespacedName]
 	stuck  stuckFields
 }
 
@@ -56,20 +57,21 @@ func (e *Engine[O, R]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Re
 	obj := e.kind.New()
 	if err := e.deps.Client.Get(ctx, req.NamespacedName, obj); err != nil {
 		if apierrors.IsNotFound(err) {
-			e.fresh.forget(req.NamespacedName)
+			e.fresh.Forget(req.NamespacedName)
+			e.stuck.forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, err
 	}
-	if !e.fresh.current(req.NamespacedName, obj.GetResourceVersion()) {
-		return ctrl.Result{RequeueAfter: cacheLag}, nil
+	if again := e.fresh.Lag(req.NamespacedName, obj.GetResourceVersion(), time.Now()); again > 0 {
+		return ctrl.Result{RequeueAfter: again}, nil
 	}
 	p := &Pass[O]{
 		Object: obj, before: clone(obj), Client: e.deps.Client, Live: e.deps.Live, Session: e.deps.Session, View: e.deps.Session.View(),
 		Log: logr.FromContextOrDiscard(ctx), events: e.events,
 	}
 	outcome := e.pass(ctx, p)
-	defer func() { e.fresh.note(req.NamespacedName, p.Object.GetResourceVersion()) }()
+	defer func() { e.fresh.Note(req.NamespacedName, p.Object.GetResourceVersion(), time.Now()) }()
 	if p.freed {
 		return Outcome{}.Result()
 	}
@@ -92,6 +94,9 @@ func (e *Engine[O, R]) pass(ctx context.Context, p *Pass[O]) Outcome {
 		return e.paused(ctx, p, deleting)
 	}
 	p.Conditions.Drop(v1beta1.ConditionPaused)
+	if deleting && orphaned(p.Object) {
+		return e.release(ctx, p, "spec.deletionPolicy is "+string(v1beta1.DeletionPolicyOrphan))
+	}
 	if o := e.session(p); o.Class != Settled {
 		return o
 	}

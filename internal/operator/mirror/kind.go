@@ -90,3 +90,9 @@ type Retained interface {
 	// Retain says that deletion releases the remote object only.
 	Retain() bool
 }
+
+// Informed is an Actuator of a kind that wants something of its remote object that its spec only refers to.
+type Informed interface {
+	// Inputs identifies what the references hold, without telling anything of secrets. It is called after Resolve.
+	Inputs() string
+}

@@ -2,16 +2,9 @@ package mirror
 
 import (
 	"context"
-	"strings"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 )
-
-// Paused says whether a resource has the pause annotation. Its value does not count, but for "false".
-func Paused(obj v1beta1.Conditioned) bool {
-	value, ok := obj.GetAnnotations()[v1beta1.AnnotationPaused]
-	return ok && !strings.EqualFold(strings.TrimSpace(value), "false")
-}
 
 // paused leaves the remote object alone; a resource that is being deleted is let go.
 func (e *Engine[O, R]) paused(ctx context.Context, p *Pass[O], deleting bool) Outcome {

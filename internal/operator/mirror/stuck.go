@@ -5,37 +5,51 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// stuckFields remembers what a server did not apply, so that it is not sent for ever.
+// stuckFields remembers what a server did not apply, so that it is not sent for ever: of each resource the fields, and
+// what they were to become.
 type stuckFields struct {
 	mu    sync.Mutex
-	known map[types.UID]stuckField
+	known map[types.NamespacedName]stuckField
 }
 
 type stuckField struct {
-	generation int64
-	fields     []string
+	wish   wish
+	fields []string
 }
 
-func (s *stuckFields) set(obj Object, fields []string) {
+// wish identifies what a resource wants: itself, its spec, and what its references hold.
+type wish struct {
+	uid        types.UID
+	generation int64
+	inputs     string
+}
+
+func wishOf(obj client.Object, inputs string) wish {
+	return wish{uid: obj.GetUID(), generation: obj.GetGeneration(), inputs: inputs}
+}
+
+func (s *stuckFields) set(obj client.Object, inputs string, fields []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known = map[types.UID]stuckField{}
+		s.known = map[types.NamespacedName]stuckField{}
 	}
-	s.known[obj.GetUID()] = stuckField{generation: obj.GetGeneration(), fields: slices.Clone(fields)}
+	s.known[client.ObjectKeyFromObject(obj)] = stuckField{wish: wishOf(obj, inputs), fields: slices.Clone(fields)}
 }
 
-func (s *stuckFields) same(obj Object, fields []string) bool {
+// same says whether the server did not apply these very values before.
+func (s *stuckFields) same(obj client.Object, inputs string, fields []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k, ok := s.known[obj.GetUID()]
-	return ok && k.generation == obj.GetGeneration() && slices.Equal(k.fields, fields)
+	k, ok := s.known[client.ObjectKeyFromObject(obj)]
+	return ok && k.wish == wishOf(obj, inputs) && slices.Equal(k.fields, fields)
 }
 
-func (s *stuckFields) clear(uid types.UID) {
+func (s *stuckFields) forget(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.known, uid)
+	delete(s.known, name)
 }

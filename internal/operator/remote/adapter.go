@@ -20,3 +20,8 @@ func (c wireClient) Events(ctx context.Context, filter garm.EventFilter) (EventS
 	}
 	return stream, nil
 }
+
+// DeleteInstance asks the server to remove an instance, by force with all that the server offers for it.
+func (c wireClient) DeleteInstance(ctx context.Context, name string, force bool) error {
+	return c.DeleteInstanceWith(ctx, name, client.DeleteInstanceOptions{Force: force, BypassGitHubUnauthorized: force})
+}

@@ -75,7 +75,7 @@ type Mutator interface {
 	UpdatePool(ctx context.Context, id string, params garm.UpdatePoolParams) (garm.Pool, error)
 	DeletePool(ctx context.Context, id string) error
 
-	// DeleteInstance asks the server to remove an instance; the removal itself happens later. Force ignores failures of
-	// the provider.
+	// DeleteInstance asks the server to remove an instance; the removal itself happens later. Force goes on
+	// although GitHub refuses the credentials, the pool manager is down, or the provider fails.
 	DeleteInstance(ctx context.Context, name string, force bool) error
 }

@@ -171,7 +171,7 @@ func (w *Writer) DeletePool(ctx context.Context, id string) error {
 }
 
 // DeleteInstance asks the server to remove an instance, which it does later: the view shows the instance until then.
-// Force ignores failures of the provider.
+// Force goes on although GitHub refuses the credentials, the pool manager is down, or the provider fails.
 func (w *Writer) DeleteInstance(ctx context.Context, name string, force bool) error {
 	err := w.call(ctx, "DeleteInstance", State.Ready, func(c Client) error { return c.DeleteInstance(ctx, name, force) })
 	if garm.IsNotFound(err) || !w.view.session.State().Events {

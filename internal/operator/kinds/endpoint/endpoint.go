@@ -101,6 +101,14 @@ func (a *actuator) Create(ctx context.Context) (*garm.Endpoint, error) {
 	return &e, nil
 }
 
+// Inputs is the version of the CA bundle.
+func (a *actuator) Inputs() string {
+	if a.secret == nil {
+		return ""
+	}
+	return a.secret.Marker()
+}
+
 func (a *actuator) load(ctx context.Context) (err error) {
 	if a.secret != nil && a.bundle == nil {
 		a.bundle, err = a.secret.Read(ctx, a.pass.Live)

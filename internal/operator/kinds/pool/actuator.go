@@ -43,6 +43,9 @@ func (a *actuator) Resolve(ctx context.Context) error {
 	return nil
 }
 
+// Inputs is the tag of the Image.
+func (a *actuator) Inputs() string { return a.want.Image }
+
 // Recorded returns the id that this process has claimed or the status holds, unless another controller drew it.
 func (a *actuator) Recorded() string {
 	if a.foreign {

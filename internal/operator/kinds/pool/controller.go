@@ -113,12 +113,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 		Complete(engine)
 }
 
-// scopeChanged lets through what Pools look at: the id, and whether the pool manager runs.
+// scopeChanged lets through what Pools look at: the id, whether the pool manager runs, and whether deletions use force.
 func scopeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(v1beta1.Conditioned)
 		after, ok2 := e.ObjectNew.(v1beta1.Conditioned)
-		return ok && ok2 && (scopeID(before) != scopeID(after) || managerStatus(before) != managerStatus(after))
+		return ok && ok2 && (scopeID(before) != scopeID(after) ||
+			managerStatus(before) != managerStatus(after) || mirror.Forced(before) != mirror.Forced(after))
 	}}
 }
 

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
@@ -17,25 +18,36 @@ const drainRetry = 15 * time.Second
 
 // remaining counts the runners of a pool by what they wait for.
 type remaining struct {
-	busy, starting, leaving int
-	removable               []garm.Instance
+	busy, starting, leaving, kept int
+	// removable are those to ask the server about; unless they are kept they count as being removed.
+	removable []garm.Instance
+	// why is what the server said of a runner that it keeps.
+	why string
 }
 
 // sortRunners says what becomes of each runner of a pool that is to go: a busy one is never touched, a machine that is
 // being made is waited for, the rest can be removed. A runner that has taken a job meanwhile is safe: GitHub refuses to
-// remove it, and with that GARM does.
-func sortRunners(instances []garm.Instance) remaining {
+// remove it, and with that GARM does. By force, busy ones can be removed, too, and so can those whose removal has begun
+// without force.
+func sortRunners(instances []garm.Instance, force bool) remaining {
 	var r remaining
 	for _, i := range instances {
 		switch i.Status {
-		case garm.InstancePendingDelete, garm.InstancePendingForceDelete, garm.InstanceDeleting, garm.InstanceDeleted:
+		case garm.InstancePendingDelete:
+			if force {
+				r.removable = append(r.removable, i)
+			} else {
+				r.leaving++
+			}
+			continue
+		case garm.InstancePendingForceDelete, garm.InstanceDeleting, garm.InstanceDeleted:
 			r.leaving++
 			continue
 		case garm.InstancePendingCreate, garm.InstanceCreating:
 			r.starting++
 			continue
 		}
-		if i.RunnerStatus == garm.RunnerActive {
+		if i.RunnerStatus == garm.RunnerActive && !force {
 			r.busy++
 			continue
 		}
@@ -53,7 +65,8 @@ func (r remaining) String() string {
 	}
 	add(r.busy, "busy with a job")
 	add(r.starting, "starting")
-	add(r.leaving+len(r.removable), "being removed")
+	add(r.leaving+len(r.removable)-r.kept, "being removed")
+	add(r.kept, "kept by the GARM server, which says: "+r.why+" (annotation "+v1beta1.AnnotationForceDelete+" removes by force)")
 	return strings.Join(parts, ", ")
 }
 
@@ -81,10 +94,18 @@ func (a *actuator) Drain(ctx context.Context, r *garm.Pool) error {
 	if !synced {
 		return mirror.Again(time.Second)
 	}
-	left := sortRunners(instances)
+	force, err := a.forced(ctx)
+	if err != nil {
+		return err
+	}
+	left := sortRunners(instances, force)
 	for _, i := range left.removable {
-		if err := a.remove(ctx, i); err != nil && !refused(err) {
+		err := a.remove(ctx, i, force)
+		if err != nil && !refused(err) {
 			return err
+		}
+		if why := a.asked.refusal(i.ID); why != "" && !force {
+			left.kept, left.why = left.kept+1, why
 		}
 	}
 	if len(instances) == 0 {
@@ -93,30 +114,20 @@ func (a *actuator) Drain(ctx context.Context, r *garm.Pool) error {
 	return mirror.Wait(v1beta1.ReasonWaitingForRunners, fmt.Sprintf("waiting for %d runners: %s", len(instances), left), drainRetry)
 }
 
-// asked remembers which runners were asked to go, so that no event on the way asks again.
-type asked struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
-
-// askAgain is when a removal that has not happened is asked for again.
-const askAgain = time.Minute
-
-// first says whether a runner was not asked within the last minute, and notes that it is now.
-func (a *asked) first(id string, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if at, ok := a.at[id]; ok && now.Sub(at) < askAgain {
-		return false
+// forced says whether the Pool, or the entity that it serves, has the annotation that lets its deletion use force.
+func (a *actuator) forced(ctx context.Context) (bool, error) {
+	p := a.pass
+	if mirror.Forced(p.Object) {
+		return true, nil
 	}
-	if a.at == nil {
-		a.at = map[string]time.Time{}
+	ref := p.Object.Spec.GitHubScopeRef
+	obj, _ := newScope(ref.Kind)
+	if obj == nil {
+		return false, nil
 	}
-	for other, at := range a.at {
-		if now.Sub(at) >= askAgain {
-			delete(a.at, other)
-		}
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.Object.Namespace, Name: ref.Name}, obj)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
 	}
-	a.at[id] = now
-	return true
+	return mirror.Forced(obj), nil
 }

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -84,7 +85,7 @@ func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
 	s := surplusOf(instances, int(a.want.Min), a.minIdleAge, time.Now())
 	a.old = s.old
 	for _, i := range s.remove {
-		err := a.remove(ctx, i)
+		err := a.remove(ctx, i, false)
 		if refused(err) {
 			// It has taken a job meanwhile, or the pool manager is down: no fault of the Pool's.
 			if s.next == 0 || s.next > askAgain {
@@ -100,15 +101,19 @@ func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
 }
 
 // remove asks for the removal of a runner, once in a while.
-func (a *actuator) remove(ctx context.Context, i garm.Instance) error {
-	if !a.asked.first(i.ID, time.Now()) {
+func (a *actuator) remove(ctx context.Context, i garm.Instance, force bool) error {
+	if !a.asked.first(i.ID, force, time.Now()) {
 		return nil
 	}
-	err := a.pass.View.Writer().DeleteInstance(ctx, i.Name, false)
-	if garm.IsNotFound(err) {
+	err := a.pass.View.Writer().DeleteInstance(ctx, i.Name, force)
+	var refusal *garm.Error
+	switch {
+	case garm.IsNotFound(err):
 		return nil
-	}
-	if err != nil {
+	case refused(err) && errors.As(err, &refusal):
+		a.asked.keep(i.ID, refusal.Error())
+		return err
+	case err != nil:
 		return err
 	}
 	a.pass.Event(corev1.EventTypeNormal, eventScaling, "removing runner %s", i.Name)

@@ -12,6 +12,7 @@ func createParams(spec v1beta1.PoolSpec, s shape) garm.CreatePoolParams {
 		RunnerPrefix: spec.RunnerPrefix, ProviderName: s.Provider, MaxRunners: s.Max, MinIdleRunners: s.Min, Image: s.Image, Flavor: s.Flavor,
 		OSType: s.OSType, OSArch: s.OSArch, Tags: spec.Tags, Enabled: s.Enabled, RunnerBootstrapTimeout: s.Timeout,
 		ExtraSpecs: extraSpecs(spec, s), RunnerGroup: s.Group,
+		Priority: *orDefault(s.Priority, new(uint)),
 	}
 }
 
@@ -48,6 +49,8 @@ func updateParams(spec v1beta1.PoolSpec, s shape, fields []string) garm.UpdatePo
 			p.RunnerBootstrapTimeout = &s.Timeout
 		case fieldGroup:
 			p.RunnerGroup = &s.Group
+		case fieldRank:
+			p.Priority = s.Priority
 		case fieldExtra:
 			if p.ExtraSpecs = extraSpecs(spec, s); p.ExtraSpecs == nil {
 				p.ExtraSpecs = json.RawMessage("{}")

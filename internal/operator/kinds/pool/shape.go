@@ -29,6 +29,8 @@ type shape struct {
 	Group   string
 	// Extra is JSON in one form; empty for none.
 	Extra string `json:"-"`
+	// Priority is nil where the user leaves it to the server.
+	Priority *uint `json:"-"`
 }
 
 // shapeOf returns the shape that a spec asks for. An error names the field and the fix.
@@ -41,6 +43,9 @@ func shapeOf(spec v1beta1.PoolSpec, image string) (shape, error) {
 		Provider: spec.ProviderName, Prefix: orDefault(spec.RunnerPrefix, garm.DefaultRunnerPrefix), Max: uint(max(spec.MaxRunners, 0)),
 		Min: uint(max(spec.MinIdleRunners, 0)), Image: image, Flavor: spec.Flavor, OSType: string(spec.OSType), OSArch: string(spec.OSArch.Canonical()),
 		Tags: poolspec.Tags(spec.Tags), Enabled: spec.Enabled, Timeout: uint(max(spec.RunnerBootstrapTimeout, 0)), Group: spec.GitHubRunnerGroup, Extra: extra,
+	}
+	if spec.Priority != nil {
+		s.Priority = new(uint(max(*spec.Priority, 0)))
 	}
 	s.Timeout = orDefault(s.Timeout, garm.DefaultRunnerBootstrapTimeout)
 	return s, s.check()
@@ -81,6 +86,7 @@ func seen(p *garm.Pool) shape {
 		Provider: p.ProviderName, Prefix: orDefault(p.RunnerPrefix, garm.DefaultRunnerPrefix), Max: p.MaxRunners, Min: p.MinIdleRunners,
 		Image: p.Image, Flavor: p.Flavor, OSType: p.OSType, OSArch: p.OSArch, Tags: poolspec.Tags(tags), Enabled: p.Enabled,
 		Timeout: orDefault(p.RunnerBootstrapTimeout, garm.DefaultRunnerBootstrapTimeout), Group: p.RunnerGroup, Extra: extra,
+		Priority: &p.Priority,
 	}
 }
 
@@ -98,6 +104,7 @@ const (
 	fieldTimeout = "runnerBootstrapTimeout"
 	fieldGroup   = "githubRunnerGroup"
 	fieldExtra   = "extraSpecs"
+	fieldRank    = "priority"
 )
 
 // diff returns the fields in which two shapes differ. Extra specs count only where they are known.
@@ -120,10 +127,11 @@ func diff(want, have shape, extraKnown bool) []string {
 	add(fieldTimeout, want.Timeout != have.Timeout)
 	add(fieldGroup, want.Group != have.Group)
 	add(fieldExtra, extraKnown && want.Extra != have.Extra)
+	add(fieldRank, want.Priority != nil && *want.Priority != *have.Priority)
 	return fields
 }
 
-// fingerprint identifies all of a shape but its extra specs.
+// fingerprint identifies all of a shape but its extra specs and its priority, which need not be said.
 func (s shape) fingerprint() string {
 	text, _ := json.Marshal(s) // strings, numbers and booleans always marshal
 	return digest(text)

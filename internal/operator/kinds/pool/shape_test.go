@@ -43,19 +43,22 @@ func TestDiff(t *testing.T) {
 		remote func(*garm.Pool)
 		want   []string
 	}{
-		"equal":                     {},
-		"default prefix":            {remote: func(p *garm.Pool) { p.RunnerPrefix = "" }},
-		"timeout 0 reads 20":        {spec: func(s *v1beta1.PoolSpec) { s.RunnerBootstrapTimeout = 0 }},
-		"repeated tags":             {remote: func(p *garm.Pool) { p.Tags = append(p.Tags, garm.Tag{Name: "a"}) }},
-		"arch synonym":              {spec: func(s *v1beta1.PoolSpec) { s.OSArch = "x86_64" }},
-		"priority is not ours":      {remote: func(p *garm.Pool) { p.Priority = 7 }},
-		"JSON by meaning":           {spec: func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"b": "<", "a": 1}` }, remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{"a":1,"b":"\u003c"}`) }},
-		"null, {} and nothing":      {spec: func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "null" }, remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{}`) }},
-		"other extra specs":         {spec: func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"a":2}` }, remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{"a":1}`) }, want: []string{fieldExtra}},
-		"OP-6 cleared extra specs":  {remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{"a":1}`) }, want: []string{fieldExtra}},
-		"OP-6 cleared prefix":       {remote: func(p *garm.Pool) { p.RunnerPrefix = "x" }, want: []string{fieldPrefix}},
-		"several, in a fixed order": {remote: func(p *garm.Pool) { p.Flavor, p.MaxRunners, p.Enabled = "g", 9, false }, want: []string{fieldMax, fieldFlavor, fieldEnabled}},
-		"tags":                      {spec: func(s *v1beta1.PoolSpec) { s.Tags = []string{"c"} }, want: []string{fieldTags}},
+		"equal":                      {},
+		"default prefix":             {remote: func(p *garm.Pool) { p.RunnerPrefix = "" }},
+		"timeout 0 reads 20":         {spec: func(s *v1beta1.PoolSpec) { s.RunnerBootstrapTimeout = 0 }},
+		"repeated tags":              {remote: func(p *garm.Pool) { p.Tags = append(p.Tags, garm.Tag{Name: "a"}) }},
+		"arch synonym":               {spec: func(s *v1beta1.PoolSpec) { s.OSArch = "x86_64" }},
+		"priority is not ours":       {remote: func(p *garm.Pool) { p.Priority = 7 }},
+		"priority that is asked for": {spec: func(s *v1beta1.PoolSpec) { s.Priority = new(int64(3)) }, remote: func(p *garm.Pool) { p.Priority = 7 }, want: []string{fieldRank}},
+		"priority 0 is asked for":    {spec: func(s *v1beta1.PoolSpec) { s.Priority = new(int64(0)) }, remote: func(p *garm.Pool) { p.Priority = 7 }, want: []string{fieldRank}},
+		"priority as asked for":      {spec: func(s *v1beta1.PoolSpec) { s.Priority = new(int64(7)) }, remote: func(p *garm.Pool) { p.Priority = 7 }},
+		"JSON by meaning":            {spec: func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"b": "<", "a": 1}` }, remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{"a":1,"b":"\u003c"}`) }},
+		"null, {} and nothing":       {spec: func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "null" }, remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{}`) }},
+		"other extra specs":          {spec: func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"a":2}` }, remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{"a":1}`) }, want: []string{fieldExtra}},
+		"OP-6 cleared extra specs":   {remote: func(p *garm.Pool) { p.ExtraSpecs = json.RawMessage(`{"a":1}`) }, want: []string{fieldExtra}},
+		"OP-6 cleared prefix":        {remote: func(p *garm.Pool) { p.RunnerPrefix = "x" }, want: []string{fieldPrefix}},
+		"several, in a fixed order":  {remote: func(p *garm.Pool) { p.Flavor, p.MaxRunners, p.Enabled = "g", 9, false }, want: []string{fieldMax, fieldFlavor, fieldEnabled}},
+		"tags":                       {spec: func(s *v1beta1.PoolSpec) { s.Tags = []string{"c"} }, want: []string{fieldTags}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := shapeOf(spec(c.spec), "img")
@@ -167,7 +170,7 @@ func TestSurplus(t *testing.T) {
 
 // OP-21: busy runners and those that start are waited for.
 func TestSortRunners(t *testing.T) {
-	r := sortRunners([]garm.Instance{
+	instances := []garm.Instance{
 		{ID: "busy", RunnerStatus: garm.RunnerActive, Status: garm.InstanceRunning},
 		{ID: "busy, machine failed", RunnerStatus: garm.RunnerActive, Status: garm.InstanceError},
 		{ID: "creating", RunnerStatus: garm.RunnerPending, Status: garm.InstanceCreating},
@@ -176,11 +179,17 @@ func TestSortRunners(t *testing.T) {
 		{ID: "failed", RunnerStatus: garm.RunnerFailed, Status: garm.InstanceRunning},
 		{ID: "error", RunnerStatus: garm.RunnerPending, Status: garm.InstanceError},
 		{ID: "going", RunnerStatus: garm.RunnerIdle, Status: garm.InstanceDeleting},
-	})
-	if r.busy != 2 || r.starting != 1 || r.leaving != 1 || len(r.removable) != 4 {
+		{ID: "to go", RunnerStatus: garm.RunnerIdle, Status: garm.InstancePendingDelete},
+	}
+	r := sortRunners(instances, false)
+	if r.busy != 2 || r.starting != 1 || r.leaving != 2 || len(r.removable) != 4 {
 		t.Errorf("%+v", r)
 	}
-	if got, want := r.String(), "2 busy with a job, 1 starting, 5 being removed"; got != want {
+	if got, want := r.String(), "2 busy with a job, 1 starting, 6 being removed"; got != want {
 		t.Errorf("%q, not %q", got, want)
+	}
+	r = sortRunners(instances, true)
+	if r.busy != 0 || r.starting != 1 || r.leaving != 1 || len(r.removable) != 7 {
+		t.Errorf("OP-26: by force %+v", r)
 	}
 }
