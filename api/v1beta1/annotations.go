@@ -26,6 +26,9 @@ const (
 	// AnnotationSecretMarker records which Secret (uid and resourceVersion, never a value or its hash) was last sent to
 	// the GARM server, so that a restart sends nothing again.
 	AnnotationSecretMarker = Group + "/secret-marker"
+	// AnnotationWebhookMarker records, on an Organization or Repository with spec.webhook, which webhook was installed, for
+	// which object at which GARM server and with which Secret (uid and resourceVersion), and when to look at it again.
+	AnnotationWebhookMarker = Group + "/webhook-marker"
 	// AnnotationOutdatedRunners lists, on a Pool that replaces its outdated runners, the names of those that were made
 	// before the last change, where the GARM server does not keep account of it (before v0.2). It goes when they have.
 	AnnotationOutdatedRunners = Group + "/outdated-runners"

@@ -17,6 +17,9 @@ const (
 const (
 	// ConditionPoolManager tells on an Enterprise, Organization or Repository whether its pool manager runs at the server.
 	ConditionPoolManager = "PoolManager"
+	// ConditionWebhook tells on an Organization or Repository with spec.webhook whether the webhook at GitHub is as that
+	// says: installed, or removed.
+	ConditionWebhook = "Webhook"
 	// ConditionWebhookSecretReference tells whether the Secret that the resource names could be read: the webhook secret
 	// of an entity, the token or private key of a GitHubCredential, the CA bundle of a GitHubEndpoint.
 	ConditionWebhookSecretReference = "WebhookSecretReference"

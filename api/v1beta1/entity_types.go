@@ -35,8 +35,8 @@ type EntityStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready, PoolManager, WebhookSecretReference, GithubCredentialsReference; Reconciling, Stalled and Paused
-	// while they hold.
+	// Conditions: Ready, PoolManager, WebhookSecretReference, GithubCredentialsReference; Webhook where spec.webhook is
+	// set; Reconciling, Stalled and Paused while they hold.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

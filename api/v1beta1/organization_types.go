@@ -29,6 +29,13 @@ type OrganizationSpec struct {
 	// leaves it there as it is. Left out, it means Delete.
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// The webhook by which GitHub tells the GARM server of the jobs of this organization. Left out, the operator leaves webhooks
+	// alone: they are installed by hand, or stay as they are. A webhook that is asked for and fails makes Ready False,
+	// although Pools go on; a removal that fails shows in the condition Webhook alone. When this resource is deleted, the
+	// GARM server removes its webhook, unless deletionPolicy is Orphan.
+	// +optional
+	Webhook *WebhookSpec `json:"webhook,omitempty"`
 }
 
 // Organization is a GitHub organization whose runners GARM manages. The name of the resource is the name of the

@@ -50,6 +50,16 @@ const (
 	ReasonPoolManagerFailure = "PoolManagerFailure"
 )
 
+// Reasons of Webhook; the failure is also a reason of Ready.
+const (
+	// ReasonWebhookInstalled: GitHub tells the GARM server of jobs; the message names the webhook.
+	ReasonWebhookInstalled = "WebhookInstalled"
+	// ReasonWebhookRemoved: the GARM server has removed its webhook, or had none.
+	ReasonWebhookRemoved = "WebhookRemoved"
+	// ReasonWebhookFailed: the webhook could not be installed or removed; the message says what to do.
+	ReasonWebhookFailed = "WebhookFailed"
+)
+
 // Reasons of the reference conditions. The failures are also reasons of Ready.
 const (
 	ReasonFetchingWebhookSecretRefSuccess  = "FetchingWebhookSecretRefSuccess"

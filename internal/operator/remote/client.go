@@ -37,6 +37,8 @@ type Reader interface {
 	GetRepository(ctx context.Context, id string) (garm.Repository, error)
 	ListOrganizations(ctx context.Context) ([]garm.Organization, error)
 	GetOrganization(ctx context.Context, id string) (garm.Organization, error)
+	GetRepositoryWebhook(ctx context.Context, id string) (garm.HookInfo, error)
+	GetOrganizationWebhook(ctx context.Context, id string) (garm.HookInfo, error)
 	ListEnterprises(ctx context.Context) ([]garm.Enterprise, error)
 	GetEnterprise(ctx context.Context, id string) (garm.Enterprise, error)
 	ListPools(ctx context.Context) ([]garm.Pool, error)
@@ -64,6 +66,11 @@ type Mutator interface {
 	CreateOrganization(ctx context.Context, params garm.CreateEntityParams) (garm.Organization, error)
 	UpdateOrganization(ctx context.Context, id string, params garm.UpdateEntityParams) (garm.Organization, error)
 	DeleteOrganization(ctx context.Context, id string) error
+
+	InstallRepositoryWebhook(ctx context.Context, id string, params garm.InstallWebhookParams) (garm.HookInfo, error)
+	UninstallRepositoryWebhook(ctx context.Context, id string) error
+	InstallOrganizationWebhook(ctx context.Context, id string, params garm.InstallWebhookParams) (garm.HookInfo, error)
+	UninstallOrganizationWebhook(ctx context.Context, id string) error
 
 	CreateEnterprise(ctx context.Context, params garm.CreateEntityParams) (garm.Enterprise, error)
 	UpdateEnterprise(ctx context.Context, id string, params garm.UpdateEntityParams) (garm.Enterprise, error)
