@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/garm-operator/garm-operator/api/v1alpha1"
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
@@ -64,7 +65,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 		return err
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		return err
 	}
 	hooks, err := newWebhooks(cfg.Operator, opts, api)
