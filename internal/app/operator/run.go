@@ -24,12 +24,13 @@ import (
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/operator/access"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 	"github.com/garm-operator/garm-operator/internal/operator/webhookcert"
 )
 
 // leaseName is the lease of the leader; two releases side by side must use the same.
-const leaseName = "b608d8b3.mercedes-benz.com"
+const leaseName = access.Lease
 
 // The rates at which the operator talks to the API server, which protects itself.
 const (
@@ -62,6 +63,9 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	}
 	api, err := findAPIServer(cfg, opts)
 	if err != nil {
+		return err
+	}
+	if err := mayRead(ctx, restConfig, cfg.Operator, opts.Log); err != nil {
 		return err
 	}
 	scheme := runtime.NewScheme()

@@ -1,0 +1,162 @@
+package install_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
+	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/manifests"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
+)
+
+// installation is what one test has installed, with a GARM server and a GitHub.
+type installation struct {
+	*stack.Stack
+	t     *testing.T
+	ctx   context.Context
+	plane *controlplane.ControlPlane
+}
+
+// variables are the values of an installation.
+func (i *installation) variables(watch string) map[string]string {
+	return map[string]string{
+		"GARM_SERVER_URL": i.Proxy.URL(), "GARM_SERVER_USERNAME": stack.User, "GARM_SERVER_PASSWORD": stack.Password, "OPERATOR_WATCH_NAMESPACE": watch,
+	}
+}
+
+// setup brings up what the operator needs.
+func setup(t *testing.T, options stack.Options) *installation {
+	t.Helper()
+	p := controlPlane(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*deadline)
+	t.Cleanup(cancel)
+	out := &output{}
+	options.Plane, options.Dir, options.Log = p, t.TempDir(), slog.New(slog.NewTextHandler(out, nil))
+	options.Namespace = namespace
+	if options.Provider == "" {
+		options.Provider = "/bin/false" // it makes no machine, and need not
+	}
+	s, err := stack.Up(ctx, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Down(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(out.String())
+		}
+	})
+	return &installation{Stack: s, t: t, ctx: ctx, plane: p}
+}
+
+// install applies rendered manifests, as kubectl does, and takes the rights away again when the test ends.
+func (i *installation) install(text []byte, values map[string]string) {
+	i.t.Helper()
+	objects, err := manifests.Decode(manifests.Expand(text, values))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	for _, o := range objects {
+		i.applyObject(o)
+		if o.GroupVersionKind().Group == rbacv1.GroupName {
+			i.t.Cleanup(func() {
+				if err := i.Kube.Delete(context.Background(), o); client.IgnoreNotFound(err) != nil {
+					i.t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func (i *installation) applyObject(o *unstructured.Unstructured) {
+	i.t.Helper()
+	o.SetManagedFields(nil)
+	err := i.Kube.Apply(i.ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner("kubectl"), client.ForceOwnership)
+	if err != nil {
+		i.t.Fatalf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
+	}
+}
+
+// config returns what the operator of the installed Deployment is configured with, except that its ports are free ones.
+func (i *installation) config() operatorconfig.Config {
+	i.t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := i.Kube.Get(i.ctx, client.ObjectKey{Namespace: namespace, Name: prefix + "controller-manager"}, deployment); err != nil {
+		i.t.Fatal(err)
+	}
+	start, err := manifests.StartOf(i.ctx, i.Kube, deployment)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	out := &output{}
+	loaded, err := operatorconfig.Load(start.Args, start.Environ, out)
+	if err != nil {
+		i.t.Fatalf("the arguments %q are refused: %v\n%s", start.Args, err, out)
+	}
+	if len(loaded.Warnings) > 0 {
+		i.t.Errorf("the arguments %q warn: %q", start.Args, loaded.Warnings)
+	}
+	config := loaded.Config
+	config.Operator.MetricsBindAddress, config.Operator.HealthProbeBindAddress = "0", "0"
+	return config
+}
+
+// serviceAccount is the configuration of a client with the rights of the installed Pod.
+func (i *installation) serviceAccount() *rest.Config {
+	c := i.plane.Config()
+	c.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + namespace + ":" + prefix + "controller-manager",
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+	}
+	return c
+}
+
+// run starts the operator with the rights of its service account, and returns how to wait for its end.
+func (i *installation) run(config operatorconfig.Config) (wait func() error) {
+	i.t.Helper()
+	out := &output{}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	options := operatorapp.Options{
+		RestConfig: i.serviceAccount(), Log: logr.FromSlogHandler(slog.NewTextHandler(out, nil)), LeaderElectionNamespace: namespace,
+	}
+	go func() { done <- operatorapp.Run(ctx, config, options) }()
+	wait = sync.OnceValue(func() error { return <-done })
+	i.t.Cleanup(func() {
+		cancel()
+		if err := wait(); err != nil && !i.t.Failed() {
+			i.t.Logf("the operator ended with %v", err)
+		}
+		if strings.Contains(strings.ToLower(out.String()), "forbidden") {
+			i.t.Error("the operator was refused something")
+		}
+		if i.t.Failed() {
+			i.t.Log(out.String())
+		}
+	})
+	return wait
+}
+
+func (i *installation) eventually(check func() error) {
+	i.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(i.ctx, deadline, fmt.Errorf("not within %s", deadline))
+	defer cancel()
+	if err := stack.Until(ctx, check); err != nil {
+		i.t.Fatal(err)
+	}
+}

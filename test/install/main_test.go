@@ -1,0 +1,113 @@
+// Package install_test installs the shipped manifests into a real API server and runs the operator with exactly the
+// rights, arguments and environment that they give it.
+package install_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/manifests"
+)
+
+// deadline bounds every wait.
+const deadline = 3 * time.Minute
+
+const (
+	namespace = "garm-operator-system"
+	prefix    = "garm-operator-"
+)
+
+var tools = &manifests.Tools{Root: "../.."}
+
+var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
+	p, err := controlplane.Start(context.Background(), controlplane.Options{})
+	plane = p
+	return p, err
+})
+
+// plane is what start has started, nil before.
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	code := m.Run()
+	if plane != nil {
+		if err := plane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if err := tools.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// controlPlane returns the API server that the tests share. They install into it one after the other.
+func controlPlane(t *testing.T) *controlplane.ControlPlane {
+	t.Helper()
+	if os.Getenv(controlplane.AssetsVariable) == "" {
+		t.Skipf("%s is not set; make test sets it", controlplane.AssetsVariable)
+	}
+	p, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func administrator(t *testing.T, p *controlplane.ControlPlane) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(p.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// kustomize renders an overlay.
+func kustomize(t *testing.T, o manifests.Overlay) []byte {
+	t.Helper()
+	text, err := tools.Kustomize(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// output collects a log for a test that fails.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}

@@ -1,0 +1,131 @@
+package install_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/dev/manifests"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/operator/access"
+)
+
+// machines is a provider whose machines exist as soon as they are asked for, and do nothing.
+const machines = `#!/bin/sh
+case "$GARM_COMMAND" in
+GetVersion) echo v0.1.1 ;;
+CreateInstance)
+	name=$(sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' | head -n 1)
+	echo '{"provider_id": "vm-'"$name"'", "name": "'"$name"'", "os_type": "linux", "os_arch": "amd64", "status": "running"}'
+	;;
+ListInstances) echo '[]' ;;
+esac
+`
+
+func provider(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "machines")
+	if err := os.WriteFile(path, []byte(machines), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// OP-56, OP-57, OP-58, OP-10: what the default manifests install is enough, and all that the operator uses: every shipped
+// sample applies as it is and becomes Ready, runners are shown and go, a leader is elected, events are written.
+func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
+	i := setup(t, stack.Options{PublicGitHub: true, Provider: provider(t)})
+	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(namespace))
+	config := i.config()
+	config.Operator.RunnerReconciliation = true
+	i.run(config)
+	samples, err := manifests.Decode(kustomize(t, manifests.Overlay{Resources: []string{"samples"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range samples {
+		i.applyObject(o)
+	}
+	objects := i.converged(samples)
+	i.eventually(func() error { return i.runnersShown(3) })
+	i.eventually(func() error {
+		lease := &coordinationv1.Lease{}
+		if err := i.Kube.Get(i.ctx, client.ObjectKey{Namespace: namespace, Name: access.Lease}, lease); err != nil {
+			return err
+		}
+		if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+			return errors.New("nobody leads")
+		}
+		return nil
+	})
+	i.eventually(func() error {
+		events := &corev1.EventList{}
+		if err := i.Kube.List(i.ctx, events, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for _, e := range events.Items {
+			seen[e.InvolvedObject.Kind] = true
+		}
+		if !seen["Lease"] || !seen[v1beta1.KindPool] {
+			return fmt.Errorf("there are events about %v alone", seen)
+		}
+		return nil
+	})
+	i.remove(objects)
+}
+
+// OP-57: with a role for each of two namespaces the operator works in both, its own not among them.
+func TestOP57SeveralNamespaces(t *testing.T) {
+	i := setup(t, stack.Options{})
+	watched := []string{"team-a", "team-b"}
+	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(strings.Join(watched, ",")))
+	for _, name := range watched {
+		i.namespace(name)
+		i.install(kustomize(t, manifests.Overlay{Namespace: name, Resources: []string{"rbac/namespace"}}), nil)
+	}
+	i.run(i.config())
+	for _, name := range watched {
+		i.fleet(name)
+	}
+}
+
+// OP-57: the variant for all namespaces works in every namespace.
+func TestOP57AllNamespaces(t *testing.T) {
+	i := setup(t, stack.Options{})
+	i.install(kustomize(t, manifests.Install("components/all-namespaces")), i.variables("ignored"))
+	i.run(i.config())
+	i.namespace("team-c")
+	i.fleet("team-c")
+}
+
+// OP-57: a role of one namespace and a watch of all, or of another, ends at start with an error that names both ways out.
+func TestOP57RoleAndWatchDiffer(t *testing.T) {
+	i := setup(t, stack.Options{})
+	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(""))
+	config := i.config()
+	for watch, want := range map[string][]string{
+		"":       {"all namespaces", "--operator-watch-namespace=", "ClusterRole garm-operator-manager-role", "config/components/all-namespaces", "pools.garm-operator"},
+		"team-x": {"namespace team-x", "Role garm-operator-manager-role", "config/rbac/namespace", "--operator-watch-namespace"},
+	} {
+		config.Operator.WatchNamespace = watch
+		err := i.run(config)()
+		var denied *access.DeniedError
+		if !errors.As(err, &denied) {
+			t.Fatalf("the operator ended with %v", err)
+		}
+		for _, part := range want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("the error does not say %q: %v", part, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	chartutil "helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+)
+
+// template renders a chart as "helm template garm-operator" does, values checked against the chart's schema.
+func template(args []string, out io.Writer) error {
+	if len(args) < 2 || len(args) > 3 {
+		return errors.New("needs a chart, a namespace and perhaps a file of values")
+	}
+	chart, err := loader.LoadDir(args[0])
+	if err != nil {
+		return err
+	}
+	given := map[string]any{}
+	if len(args) == 3 {
+		file, err := os.Open(args[2])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if given, err = loader.LoadValues(file); err != nil {
+			return err
+		}
+	}
+	release := common.ReleaseOptions{Name: "garm-operator", Namespace: args[1], Revision: 1, IsInstall: true}
+	values, err := chartutil.ToRenderValues(chart, given, release, common.DefaultCapabilities)
+	if err != nil {
+		return err
+	}
+	files, err := engine.Render(chart, values)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		text := strings.TrimSpace(files[name])
+		if !strings.HasSuffix(name, ".yaml") || text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "---\n# Source: %s\n%s\n", name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
