@@ -43,8 +43,8 @@ func (i *installation) fleet(namespace string) {
 	for _, o := range objects {
 		o.SetNamespace(namespace)
 	}
-	if err := i.Apply(i.ctx, objects...); err != nil {
-		i.t.Fatal(err)
+	for _, o := range objects {
+		i.eventually(func() error { return i.Apply(i.ctx, o) }) // a Pool is refused until the webhooks are served
 	}
 	i.eventually(func() error {
 		for _, o := range objects {

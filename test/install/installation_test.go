@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,6 +23,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
 // installation is what one test has installed, with a GARM server and a GitHub.
@@ -28,6 +32,7 @@ type installation struct {
 	t     *testing.T
 	ctx   context.Context
 	plane *controlplane.ControlPlane
+	port  int // of the webhook server
 }
 
 // variables are the values of an installation.
@@ -61,7 +66,11 @@ func setup(t *testing.T, options stack.Options) *installation {
 			t.Log(out.String())
 		}
 	})
-	return &installation{Stack: s, t: t, ctx: ctx, plane: p}
+	port, err := webhookinstall.FreePort(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &installation{Stack: s, t: t, ctx: ctx, plane: p, port: port}
 }
 
 // install applies rendered manifests, as kubectl does, and takes the rights away again when the test ends.
@@ -72,7 +81,8 @@ func (i *installation) install(text []byte, values map[string]string) {
 		i.t.Fatal(err)
 	}
 	for _, o := range objects {
-		i.applyObject(o)
+		i.callURL(o)
+		i.apply(o)
 		if o.GroupVersionKind().Group == rbacv1.GroupName {
 			i.t.Cleanup(func() {
 				if err := i.Kube.Delete(context.Background(), o); client.IgnoreNotFound(err) != nil {
@@ -83,13 +93,43 @@ func (i *installation) install(text []byte, values map[string]string) {
 	}
 }
 
-func (i *installation) applyObject(o *unstructured.Unstructured) {
+// callURL makes the API server, which knows no Services here, call the operator's webhooks at a URL.
+func (i *installation) callURL(o *unstructured.Unstructured) {
 	i.t.Helper()
-	o.SetManagedFields(nil)
+	var typed client.Object
+	switch o.GetKind() {
+	case "ValidatingWebhookConfiguration":
+		typed = &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	case "CustomResourceDefinition":
+		typed = &apiextensionsv1.CustomResourceDefinition{}
+	default:
+		return
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
+		i.t.Fatal(err)
+	}
+	webhookinstall.CallURL(typed, fmt.Sprintf("https://localhost:%d", i.port))
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	delete(fields, "status")
+	o.Object = fields
+}
+
+func (i *installation) apply(o *unstructured.Unstructured) {
+	i.t.Helper()
+	if err := i.tryApply(o); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+func (i *installation) tryApply(o *unstructured.Unstructured) error {
 	err := i.Kube.Apply(i.ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner("kubectl"), client.ForceOwnership)
 	if err != nil {
-		i.t.Fatalf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
+		return fmt.Errorf("apply %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
+	return nil
 }
 
 // config returns what the operator of the installed Deployment is configured with, except that its ports are free ones.
@@ -113,6 +153,8 @@ func (i *installation) config() operatorconfig.Config {
 	}
 	config := loaded.Config
 	config.Operator.MetricsBindAddress, config.Operator.HealthProbeBindAddress = "0", "0"
+	// "auto" means true inside a cluster.
+	config.Operator.WebhookEnabled, config.Operator.WebhookPort = "true", i.port
 	return config
 }
 

@@ -52,7 +52,7 @@ func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range samples {
-		i.applyObject(o)
+		i.eventually(func() error { return i.tryApply(o) }) // a Pool is refused until the webhooks are served
 	}
 	objects := i.converged(samples)
 	i.eventually(func() error { return i.runnersShown(3) })

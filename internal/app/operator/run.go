@@ -65,7 +65,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err != nil {
 		return err
 	}
-	if err := mayRead(ctx, restConfig, cfg.Operator, opts.Log); err != nil {
+	if err := mayRead(ctx, api, cfg.Operator, opts.Log); err != nil {
 		return err
 	}
 	scheme := runtime.NewScheme()

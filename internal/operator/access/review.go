@@ -17,7 +17,7 @@ type DeniedError struct {
 	Namespace string
 	// Resources are the denied ones, such as "pools.garm-operator.mercedes-benz.com".
 	Resources []string
-	// Own is the namespace that the operator runs in, if that is known.
+	// Own is the namespace that the operator runs in, where the shipped Role is.
 	Own string
 }
 
@@ -28,13 +28,9 @@ func (e *DeniedError) Error() string {
 			"(kustomize: config/rbac/namespace; chart: add the namespace to watchNamespaces), or take the namespace out of --operator-watch-namespace",
 			strings.Join(e.Resources, ", "), e.Namespace)
 	}
-	own := e.Own
-	if own == "" {
-		own = "<namespace of the role>"
-	}
 	return fmt.Sprintf("not allowed to list and watch %s in all namespaces, which is what an empty --operator-watch-namespace asks for: "+
 		"set --operator-watch-namespace=%s, or bind the ClusterRole garm-operator-manager-role with a ClusterRoleBinding "+
-		"(kustomize: the component config/components/all-namespaces; chart: watchAllNamespaces: true)", strings.Join(e.Resources, ", "), own)
+		"(kustomize: the component config/components/all-namespaces; chart: watchAllNamespaces: true)", strings.Join(e.Resources, ", "), e.Own)
 }
 
 // Check asks the API server whether the operator may fill its caches in the namespaces, empty for all. It returns a
