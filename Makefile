@@ -32,7 +32,7 @@ build: ## Build the programs into bin/.
 
 .PHONY: demo
 demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=--once to run it once and exit.
-	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" exec bin/garm-dev demo $(ARGS)
+	@assets=$$($(controlplane) etcd kube-apiserver) && KUBEBUILDER_ASSETS="$$assets" exec bin/garm-dev demo $(ARGS)
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
 # nothing of the programs.
@@ -94,7 +94,7 @@ vulncheck: ## Look for known vulnerabilities; needs the network.
 	$(tool) govulncheck ./...
 
 .PHONY: controlplane
-controlplane: ## Build etcd and kube-apiserver if need be and print their directory.
+controlplane: ## Build etcd, kube-apiserver and kube-controller-manager if need be and print their directory.
 	@$(controlplane)
 
 .PHONY: clean

@@ -36,13 +36,14 @@ type ControlPlane struct {
 	dir       string
 	guard     *guard
 	processes *envtest.ControlPlane
+	manager   *controllerManager
 	admin     *rest.Config
 
 	stop sync.Once
 	err  error
 }
 
-// Start starts etcd and kube-apiserver, installs the custom resource definitions and returns once they are served, which takes
+// Start starts etcd, kube-apiserver and what else is asked for, installs the custom resource definitions and returns once they are served, which takes
 // about three seconds. The error is ErrNoAssets when the programs are missing. When ctx ends while it starts, everything is
 // stopped again and ctx's error is returned; a later end of ctx has no effect.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
@@ -102,6 +103,11 @@ func (p *ControlPlane) start(
 	if err != nil {
 		return fmt.Errorf("install the custom resource definitions: %w", err)
 	}
+	if options.ControllerManager {
+		if err := p.startControllerManager(ctx, options, programs.controllerManager); err != nil {
+			return err
+		}
+	}
 	return ctx.Err()
 }
 
@@ -143,11 +149,11 @@ func limits() *rest.Config {
 	return &rest.Config{QPS: clientQPS, Burst: clientBurst}
 }
 
-// Stop ends both processes and removes every file of the control plane, the kubeconfig and the audit log with it. Clients
+// Stop ends all processes and removes every file of the control plane, the kubeconfig and the audit log with it. Clients
 // should be stopped before. Calls after the first return the first one's error.
 func (p *ControlPlane) Stop() error {
 	p.stop.Do(func() {
-		p.err = errors.Join(p.stopProcesses(), p.guard.release())
+		p.err = errors.Join(p.manager.stop(), p.stopProcesses(), p.guard.release())
 	})
 	return p.err
 }

@@ -15,10 +15,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
@@ -201,6 +204,51 @@ func TestStartThatIsCancelledLeavesNothing(t *testing.T) {
 	expectEmpty(t, dir)
 }
 
+// With the controller manager a deleted namespace goes, with what is in it.
+func TestControllerManagerFinishesNamespaces(t *testing.T) {
+	needAssets(t)
+	dir := temporary(t)
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{CRDs: widgetFiles(), ControllerManager: true})
+	if errors.Is(err, controlplane.ErrNoAssets) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plane.Stop() })
+
+	client := kubernetes.NewForConfigOrDie(plane.Config())
+	namespaces := client.CoreV1().Namespaces()
+	if _, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "short-lived"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	widget := &unstructured.Unstructured{}
+	widget.SetAPIVersion(widgets.GroupVersion().String())
+	widget.SetKind("Widget")
+	widget.SetName("first")
+	if _, err := dynamic.NewForConfigOrDie(plane.Config()).Resource(widgets).Namespace("short-lived").Create(t.Context(), widget, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := namespaces.Delete(t.Context(), "short-lived", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		_, err := namespaces.Get(t.Context(), "short-lived", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	}, func() string { return "the namespace does not go" })
+
+	pids := append(processes(t, dir), process(t, dir, "kube-controller-manager"))
+	if err := plane.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	expectEmpty(t, dir)
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d still runs after Stop", pid)
+		}
+	}
+}
+
 // TestKilledParentLeavesNothing runs this test program again as the parent of a control plane and ends it by signals that it
 // does not handle.
 func TestKilledParentLeavesNothing(t *testing.T) {
@@ -246,26 +294,28 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 // processes returns the ids of etcd and kube-apiserver, whose directory is below dir.
 func processes(t *testing.T, dir string) []int {
 	t.Helper()
-	var pids []int
-	for _, name := range []string{"etcd", "kube-apiserver"} {
-		files, err := filepath.Glob(filepath.Join(dir, "*", name+".pid"))
-		if err != nil || len(files) != 1 {
-			t.Fatalf("the process id of %s: found %v (%v), want one file", name, files, err)
-		}
-		content, err := os.ReadFile(files[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !alive(pid) {
-			t.Fatalf("%s (process %d) does not run", name, pid)
-		}
-		pids = append(pids, pid)
+	return []int{process(t, dir, "etcd"), process(t, dir, "kube-apiserver")}
+}
+
+// process returns the id of one program.
+func process(t *testing.T, dir, name string) int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", name+".pid"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the process id of %s: found %v (%v), want one file", name, files, err)
 	}
-	return pids
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !alive(pid) {
+		t.Fatalf("%s (process %d) does not run", name, pid)
+	}
+	return pid
 }
 
 // alive tells whether a process runs; one that has ended and waits to be reaped by whoever adopted it does not.

@@ -34,6 +34,19 @@ func TestMissingProgramsSayHowToGetThem(t *testing.T) {
 	}
 }
 
+func TestControllerManagerIsNeededOnlyWhereAskedFor(t *testing.T) {
+	assets := t.TempDir()
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		if err := os.WriteFile(filepath.Join(assets, name), []byte("#!/bin/false\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := controlplane.Start(t.Context(), controlplane.Options{Assets: assets, ControllerManager: true})
+	if !errors.Is(err, controlplane.ErrNoAssets) || !strings.Contains(err.Error(), "kube-controller-manager") {
+		t.Errorf("got %v, want ErrNoAssets with the program's name", err)
+	}
+}
+
 func TestWrongDefinitionsAreRefusedBeforeAnythingStarts(t *testing.T) {
 	assets := t.TempDir()
 	for _, name := range []string{"etcd", "kube-apiserver"} {
