@@ -4,14 +4,15 @@ import "time"
 
 // Config is the whole configuration of garm-operator.
 type Config struct {
-	GARM       GARM       `koanf:"garm"`
-	Operator   Operator   `koanf:"operator"`
-	Kubernetes Kubernetes `koanf:"kubernetes"`
+	GARM           GARM           `koanf:"garm"`
+	EmbeddedServer EmbeddedServer `koanf:"embeddedServer"`
+	Operator       Operator       `koanf:"operator"`
+	Kubernetes     Kubernetes     `koanf:"kubernetes"`
 }
 
 // GARM says which server is driven, and how to log in.
 type GARM struct {
-	// Server is the server's URL; a path prefix is kept.
+	// Server is the server's URL; a path prefix is kept. It is empty where the operator runs the server itself.
 	Server   string `koanf:"server"`
 	Username string `koanf:"username"`
 	// Password is a secret. PasswordFile is read anew at each login, so that a rotated Secret works.
@@ -24,6 +25,26 @@ type GARM struct {
 	CAFile         string `koanf:"caFile"`
 	ClientCertFile string `koanf:"clientCertFile"`
 	ClientKeyFile  string `koanf:"clientKeyFile"`
+}
+
+// EmbeddedServer says how the operator runs a GARM server in its own process. All but Enabled has no effect unless it is set.
+type EmbeddedServer struct {
+	Enabled bool `koanf:"enabled"`
+	// DataDir keeps the database, its passphrase, the key of tokens and the administrator's password. One process at a time
+	// may use it.
+	DataDir string `koanf:"dataDir"`
+	// ListenAddress is where runners and GitHub reach the server, as host:port.
+	ListenAddress string `koanf:"listenAddress"`
+	// URL is under which address they do so, without a path. MetadataURL, CallbackURL and WebhookURL are made of it where they
+	// are empty. What a GarmServerConfig says wins over all of them.
+	URL         string `koanf:"url"`
+	MetadataURL string `koanf:"metadataUrl"`
+	CallbackURL string `koanf:"callbackUrl"`
+	WebhookURL  string `koanf:"webhookUrl"`
+	// ProvidersFile is a TOML file with the [[provider]] sections of a GARM configuration.
+	ProvidersFile string `koanf:"providersFile"`
+	// TakeOver allows to start although resources carry the id of another GARM controller.
+	TakeOver bool `koanf:"takeOver"`
 }
 
 // Operator holds the settings of the operator itself.

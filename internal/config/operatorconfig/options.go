@@ -46,6 +46,9 @@ func (o Option) oldEnv(names ...string) Option { o.OldEnvs = names; return o }
 
 func (o Option) short(letter string) Option { o.Shorthand = letter; return o }
 
+// named replaces the derived names.
+func (o Option) named(flag, env string) Option { o.Flag, o.Env = flag, env; return o }
+
 // flagOnly is for what belongs to an invocation rather than to an installation.
 func (o Option) flagOnly(flag string) Option { o.Flag, o.Env = flag, ""; return o }
 
@@ -60,15 +63,25 @@ const (
 // Options returns every setting, in the order in which they are documented.
 func Options() []Option {
 	return []Option{
-		option("garm.server", "", "URL of the GARM server, such as https://garm.example.com (required)"),
-		option("garm.username", "", "user name of the GARM administrator (required)"),
-		option("garm.password", "", "password of the GARM administrator; better given as a file or from a Secret in the environment").secret(),
+		option("garm.server", "", "URL of the GARM server, such as https://garm.example.com (required without --embedded-server)"),
+		option("garm.username", "", "user name of the GARM administrator (required with --garm-server; admin with --embedded-server)"),
+		option("garm.password", "", "password of the GARM administrator; better given as a file or from a Secret in the environment (required with --garm-server; generated with --embedded-server)").secret(),
 		option("garm.passwordFile", "", "file that holds the password; it is read at each login and wins over the password"),
 		option("garm.init", true, "make the administrator if the GARM server has none"),
 		option("garm.email", "garm-operator@localhost", "e-mail address of an administrator that is made"),
 		option("garm.caFile", "", "PEM file of certificates to trust besides the system's when talking to GARM"),
 		option("garm.clientCertFile", "", "PEM file of the client certificate to show to GARM"),
 		option("garm.clientKeyFile", "", "PEM file of the client certificate's key"),
+		embedded("enabled", false, "run a GARM server in this process instead of using one at --garm-server; for one replica").
+			named("embedded-server", "OPERATOR_EMBEDDED_SERVER"),
+		embedded("dataDir", "/var/lib/garm-operator", "directory on a volume that keeps the embedded server's database, keys and administrator's password"),
+		embedded("listenAddress", ":9997", "address at which the embedded server is reached by runners and GitHub, as host:port"),
+		embedded("url", "", "URL of that address as runners and GitHub see it, such as http://garm-server.garm-operator-system.svc:9997; the three URLs below are made of it"),
+		embedded("metadataUrl", "", "URL from which runners get what they need (default: URL + /api/v1/metadata)"),
+		embedded("callbackUrl", "", "URL to which runners report (default: URL + /api/v1/callbacks)"),
+		embedded("webhookUrl", "", "URL to which GitHub sends webhooks (default: URL + /webhooks)"),
+		embedded("providersFile", "", "TOML file with the [[provider]] sections that say how the embedded server makes machines"),
+		embedded("takeOver", false, "start the embedded server although resources belong to another GARM server; they are then made anew at this one"),
 		option("operator.metricsBindAddress", ":8080", "address that serves metrics, as host:port").old("metrics-bind-address"),
 		option("operator.healthProbeBindAddress", ":8081", "address that serves health probes, as host:port").old("health-probe-bind-address"),
 		option("operator.leaderElection", false, "let only one of several replicas act").old("leader-elect"),
@@ -95,6 +108,14 @@ func Options() []Option {
 		option("operator.logFormat", "text", "form of log lines: text or json").flagOnly("log-format").env("OPERATOR_LOG_FORMAT"),
 		option("kubernetes.kubeconfig", "", "kubeconfig file; empty means in-cluster, KUBECONFIG or ~/.kube/config").flagOnly("kubeconfig"),
 		option("kubernetes.context", "", "context of the kubeconfig file; empty means its current one").flagOnly("context"),
+	}
+}
+
+// embedded is option for the settings of the embedded server, whose section is two words.
+func embedded(name string, def any, usage string) Option {
+	words := append([]string{"embedded", "server"}, splitCamel(name)...)
+	return Option{
+		Key: "embeddedServer." + name, Flag: strings.Join(words, "-"), Env: "OPERATOR_" + strings.ToUpper(strings.Join(words, "_")), Default: def, Usage: usage,
 	}
 }
 

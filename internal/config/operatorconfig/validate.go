@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +23,16 @@ func (c Config) Validate() error {
 		}
 	}
 	g, o := c.GARM, c.Operator
+	e := c.EmbeddedServer
 	_, err := url.Parse(g.Server)
-	fault(g.Server == "", "garm.server", "is required: the URL of the GARM server (--garm-server)")
+	fault(g.Server == "" && !e.Enabled, "garm.server", "is required: the URL of the GARM server (--garm-server), or --embedded-server to run one in this process")
+	fault(g.Server != "" && e.Enabled, "garm.server", "and embeddedServer.enabled exclude each other: give --garm-server to use a GARM server, or --embedded-server to run one in this process")
 	fault(err != nil, "garm.server", "is not a URL")
-	fault(g.Username == "", "garm.username", "is required (--garm-username)")
-	fault(g.Password == "" && g.PasswordFile == "", "garm.password", "is required, or garm.passwordFile (--garm-password-file)")
+	fault(g.Username == "" && !e.Enabled, "garm.username", "is required (--garm-username)")
+	fault(g.Password == "" && g.PasswordFile == "" && !e.Enabled, "garm.password", "is required, or garm.passwordFile (--garm-password-file)")
+	if e.Enabled {
+		e.validate(fault)
+	}
 	fault(g.Init && g.Email == "", "garm.email", "is required while garm.init is true")
 	fault((g.ClientCertFile == "") != (g.ClientKeyFile == ""), "garm.clientCertFile", "and garm.clientKeyFile go together")
 	fault(!isHostPort(o.MetricsBindAddress), "operator.metricsBindAddress", "must be host:port, such as :8080")
@@ -55,6 +61,23 @@ func (c Config) Validate() error {
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
+}
+
+func (e EmbeddedServer) validate(fault func(bad bool, key, format string, args ...any)) {
+	fault(!filepath.IsAbs(e.DataDir), "embeddedServer.dataDir", "must be an absolute path of a directory on a volume, such as /var/lib/garm-operator")
+	fault(!isHostPort(e.ListenAddress), "embeddedServer.listenAddress", "must be host:port, such as :9997")
+	host, _, _ := net.SplitHostPort(e.ListenAddress)
+	fault(host != "" && net.ParseIP(host) == nil, "embeddedServer.listenAddress", "must have an IP address or nothing before the port")
+	fault(e.URL != "" && !isWebURL(e.URL), "embeddedServer.url", "must be a URL such as http://garm-server.garm-operator-system.svc:9997")
+	fault(e.MetadataURL != "" && !isWebURL(e.MetadataURL), "embeddedServer.metadataUrl", "must be a URL with scheme and host")
+	fault(e.CallbackURL != "" && !isWebURL(e.CallbackURL), "embeddedServer.callbackUrl", "must be a URL with scheme and host")
+	fault(e.WebhookURL != "" && !isWebURL(e.WebhookURL), "embeddedServer.webhookUrl", "must be a URL with scheme and host")
+	fault(e.ProvidersFile != "" && !filepath.IsAbs(e.ProvidersFile), "embeddedServer.providersFile", "must be an absolute path of a TOML file")
+}
+
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 func isHostPort(address string) bool {
