@@ -26,6 +26,9 @@ type Client struct {
 	session session
 }
 
+// CloseIdleConnections closes the connections that are kept for later calls. The client stays usable.
+func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
+
 // request is one call.
 type request struct {
 	op     string

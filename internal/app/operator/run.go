@@ -18,11 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/garm-operator/garm-operator/api/v1alpha1"
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm/client"
+	"github.com/garm-operator/garm-operator/internal/app/embedded"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/operator/access"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
@@ -31,6 +33,14 @@ import (
 
 // leaseName is the lease of the leader; two releases side by side must use the same.
 const leaseName = access.Lease
+
+// How long a leader that is lost keeps its lease. Others look every retryPeriod to 2.2 times that, at the lease and again once
+// it has ended, so that one of them leads within 18 seconds. A pool's create is over sooner than a lease.
+const (
+	leaseDuration = 11 * time.Second
+	renewDeadline = 8 * time.Second
+	retryPeriod   = 1500 * time.Millisecond
+)
 
 // The rates at which the operator talks to the API server, which protects itself.
 const (
@@ -52,6 +62,8 @@ type Options struct {
 	Session func(*remote.Options)
 	// Certificate changes how the webhook server's certificate is made, for tests.
 	Certificate func(*webhookcert.Options)
+	// password replaces the one of the configuration.
+	password func(context.Context) (string, error)
 	// Started is called when the manager has been made, before it runs.
 	Started func(ctrl.Manager, *remote.Session)
 }
@@ -76,8 +88,14 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
+	var server *embedded.Server
+	if cfg.EmbeddedServer.Enabled {
+		if server, err = useEmbedded(&cfg, &opts); err != nil {
+			return err
+		}
+	}
 	recorder := newMetrics()
-	garmClient, err := garmClient(cfg.GARM, opts.Transport, recorder)
+	garmClient, err := garmClient(cfg.GARM, opts, recorder)
 	if err != nil {
 		return fmt.Errorf("garm: %w", err)
 	}
@@ -90,6 +108,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	}
 	session := remote.New(remote.Over(garmClient), sessionOptions)
 
+	lease, renew, retry := leaseDuration, renewDeadline, retryPeriod
 	skipNames := true // several operators in one process are a test's business; metrics of equal names are then shared
 	grace := 20 * time.Second
 	mgr, err := ctrl.NewManager(api.config, ctrl.Options{
@@ -98,8 +117,11 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 		HealthProbeBindAddress:        cfg.Operator.HealthProbeBindAddress,
 		LeaderElection:                cfg.Operator.LeaderElection,
 		LeaderElectionID:              leaseName,
-		LeaderElectionNamespace:       opts.LeaderElectionNamespace,
+		LeaderElectionNamespace:       api.namespace,
 		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &lease,
+		RenewDeadline:                 &renew,
+		RetryPeriod:                   &retry,
 		GracefulShutdownTimeout:       &grace,
 		Cache:                         cacheOptions(cfg.Operator),
 		Controller:                    ctrlconfig.Controller{SkipNameValidation: &skipNames},
@@ -113,7 +135,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := hooks.setup(mgr, cfg.Operator.Namespaces()); err != nil {
 		return err
 	}
-	if err := mgr.Add(session); err != nil {
+	if err := mgr.Add(sessionRunnable(mgr, session, server, garmClient, cfg, opts)); err != nil {
 		return err
 	}
 	if err := health(mgr); err != nil {
@@ -125,6 +147,8 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if opts.Started != nil {
 		opts.Started(mgr, session)
 	}
+	defer mgr.GetHTTPClient().CloseIdleConnections()
+	defer garmClient.CloseIdleConnections()
 	return hooks.run(ctx, mgr)
 }
 
@@ -171,9 +195,24 @@ func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 
 func (everywhere) NeedLeaderElection() bool { return false }
 
-func garmClient(cfg operatorconfig.GARM, transport http.RoundTripper, metrics client.Recorder) (*client.Client, error) {
+// sessionRunnable returns what keeps the session going, together with the embedded server if there is one.
+func sessionRunnable(
+	mgr ctrl.Manager, session *remote.Session, server *embedded.Server, garmClient *client.Client, cfg operatorconfig.Config, opts Options,
+) manager.Runnable {
+	if server == nil {
+		return session
+	}
+	return &embeddedSession{
+		server: server, session: session, garm: garmClient, kube: mgr.GetClient(), config: cfg.EmbeddedServer, log: opts.Log.WithName("garm-server"),
+	}
+}
+
+func garmClient(cfg operatorconfig.GARM, opts Options, metrics client.Recorder) (*client.Client, error) {
 	c := client.Config{
-		BaseURL: cfg.Server, Username: cfg.Username, Password: password(cfg), Init: cfg.Init, Email: cfg.Email, Transport: transport, Metrics: metrics,
+		BaseURL: cfg.Server, Username: cfg.Username, Password: password(cfg), Init: cfg.Init, Email: cfg.Email, Transport: opts.Transport, Metrics: metrics,
+	}
+	if opts.password != nil {
+		c.Password = opts.password
 	}
 	if !strings.Contains(c.BaseURL, "://") {
 		c.BaseURL = "http://" + c.BaseURL

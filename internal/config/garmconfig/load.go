@@ -43,7 +43,7 @@ func Parse(text string) (*Config, []string, error) {
 	if config.APIServer.WebUI.Enable {
 		warnings = append(warnings, "apiserver.webui.enable has no effect; this server has no web interface")
 	}
-	config.setDefaults()
+	config.SetDefaults()
 	return config, warnings, config.Validate()
 }
 
@@ -56,7 +56,8 @@ func decodeError(err error) error {
 	return err
 }
 
-func (c *Config) setDefaults() {
+// SetDefaults fills what is not set, as Parse does.
+func (c *Config) SetDefaults() {
 	def := func(s *string, value string) {
 		if *s == "" {
 			*s = value
