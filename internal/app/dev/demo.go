@@ -41,6 +41,7 @@ func newDemo(io streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&opt.Once, "once", false, "end after the last step, with exit code 0 only if every step was seen to happen")
+	flags.BoolVar(&opt.Embedded, "embedded", false, "let the operator run the GARM server in its own process")
 	flags.IntVar(&opt.Jobs, "jobs", 0, "how many jobs to queue (default 10)")
 	flags.DurationVar(&opt.StepTimeout, "step-timeout", 0, "how long each step may take (default 1m)")
 	flags.StringVar(&opt.BinDir, "bin-dir", "", "folder of the programs (default that of this one)")

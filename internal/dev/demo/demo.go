@@ -53,11 +53,16 @@ type step struct {
 
 func (w *world) steps(out *console) []step {
 	tables := func(ctx context.Context) (string, error) { return "", w.showTables(ctx, out) }
-	return []step{
+	up := []step{
 		{"Kubernetes API server is up", w.startControlPlane},
 		{"GitHub simulator is up", w.startGitHub},
-		{"GARM server is up", w.startGARM},
-		{"operator is up", w.startOperator},
+	}
+	if w.options.Embedded {
+		up = append(up, step{"operator is up, with a GARM server in its process", w.startOperator})
+	} else {
+		up = append(up, step{"GARM server is up", w.startGARM}, step{"operator is up", w.startOperator})
+	}
+	return append(up, []step{
 		{"quickstart manifests are applied", w.applyManifests},
 		{"all resources are Ready", w.waitReady},
 		{"first runner is idle", w.waitFirstIdle},
@@ -70,5 +75,5 @@ func (w *world) steps(out *console) []step {
 		{"used runners are gone and replaced", w.waitReplaced},
 		{"API server, GARM and GitHub show the same runners", w.compareSides},
 		{"pools and runners as kubectl shows them", tables},
-	}
+	}...)
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"text/template"
@@ -35,7 +35,10 @@ backend = "sqlite3"
 passphrase = "{{.Passphrase}}"
 [database.sqlite3]
 db_file = "{{.Dir}}/garm.db"
-[[provider]]
+`))
+
+// providersTOML says how machines are made.
+var providersTOML = template.Must(template.New("providers.toml").Parse(`[[provider]]
 name = "local"
 provider_type = "external"
 description = "runners as local processes"
@@ -63,15 +66,7 @@ func (w *world) startGARM(ctx context.Context) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(w.dir, "garm.toml")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }()
-	err = garmTOML.Execute(file, map[string]string{
-		"Secret": randomText(), "Host": host, "Port": port, "Passphrase": randomText()[:32], "Dir": w.dir,
-		"ProviderConfig": w.providerConfig(), "Provider": filepath.Join(w.options.BinDir, "garm-dev"),
-	})
+	err = w.writeConfig(path, map[string]string{"Secret": randomText(), "Host": host, "Port": port, "Passphrase": randomText()[:32], "Dir": w.dir}, garmTOML, providersTOML)
 	if err != nil {
 		return "", err
 	}
@@ -85,36 +80,17 @@ func (w *world) startGARM(ctx context.Context) (string, error) {
 	return w.garmURL, err
 }
 
-func (w *world) startOperator(ctx context.Context) (string, error) {
-	health, err := freeAddress(ctx)
+// writeConfig writes a configuration that may hold secrets.
+func (w *world) writeConfig(path string, values map[string]string, parts ...*template.Template) error {
+	values["ProviderConfig"], values["Provider"] = w.providerConfig(), filepath.Join(w.options.BinDir, "garm-dev")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return "", err
-	}
-	metrics, err := freeAddress(ctx)
-	if err != nil {
-		return "", err
-	}
-	w.operator, err = startProgram(w.options.BinDir, filepath.Join(w.dir, "logs"), "garm-operator", nil,
-		"--kubeconfig="+w.plane.Kubeconfig,
-		"--garm-server="+w.garmURL,
-		"--garm-username="+adminUser,
-		"--garm-email="+adminEmail,
-		"--garm-password-file="+w.passwordFile(),
-		"--operator-runner-reconciliation=true",
-		"--operator-metrics-bind-address="+metrics,
-		"--operator-health-probe-bind-address="+health,
-	)
-	if err != nil {
-		return "", err
-	}
-	if err := w.operator.waitHTTP(ctx, "http://"+health+"/readyz", func(status int) bool { return status == http.StatusOK }); err != nil {
-		return "", err
-	}
-	return "metrics at http://" + metrics + "/metrics", until(ctx, func() error {
-		info, err := w.session.GetController(ctx) // works once the operator has made the administrator
-		w.controllerID = info.ControllerID
 		return err
-	})
+	}
+	for _, part := range parts {
+		err = errors.Join(err, part.Execute(file, values))
+	}
+	return errors.Join(err, file.Close())
 }
 
 // randomText returns 40 characters that nobody can guess.

@@ -18,6 +18,8 @@ type Options struct {
 	Out io.Writer
 	// Once ends the demo after the last step. Else it stays up until the context ends.
 	Once bool
+	// Embedded lets the operator run the GARM server in its own process, without a GarmServerConfig.
+	Embedded bool
 	// StepTimeout is how long each step may take. Default one minute.
 	StepTimeout time.Duration
 	// Jobs is how many jobs are queued. Default ten.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/config/crd"
 )
 
@@ -21,6 +23,9 @@ func (w *world) applyManifests(ctx context.Context) (string, error) {
 	})
 	if err != nil {
 		return "", err
+	}
+	if w.options.Embedded { // the operator sets the URLs of its own server
+		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == v1beta1.KindGarmServerConfig })
 	}
 	w.objects = objects
 	w.namespace = objects[0].GetNamespace()

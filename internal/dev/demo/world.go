@@ -47,8 +47,9 @@ func (w *world) stop() error {
 		errs = append(errs, w.operator.stop())
 	}
 	if w.garm != nil {
-		errs = append(errs, w.garm.stop(), w.removeMachines())
+		errs = append(errs, w.garm.stop())
 	}
+	errs = append(errs, w.removeMachines())
 	if w.github != nil {
 		w.github.Close()
 	}
@@ -65,6 +66,9 @@ func (w *world) stop() error {
 func (w *world) ended() <-chan string {
 	name := make(chan string, 2)
 	for _, p := range []*program{w.garm, w.operator} {
+		if p == nil {
+			continue
+		}
 		go func() {
 			<-p.done
 			name <- p.name
@@ -100,8 +104,6 @@ Everything stays up until Ctrl-C. In another terminal:
 `, w.summary, w.plane.Kubeconfig, w.namespace, w.namespace, w.pools()[0].name, w.namespace,
 		w.github.URL(), w.pools()[0].repo, w.pools()[0].tags[0], w.garmURL, adminUser, w.passwordFile(), filepath.Join(w.dir, "logs"))
 }
-
-func (w *world) passwordFile() string { return filepath.Join(w.dir, "garm-password") }
 
 // newDir makes the folder of the demo, at the first call.
 func (w *world) newDir() error {
