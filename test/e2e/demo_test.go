@@ -108,8 +108,8 @@ func TestDemo(t *testing.T) {
 		}
 	})
 
-	t.Run("it stays up until Ctrl-C", func(t *testing.T) {
-		cmd, out, temp := demo(t, dir)
+	t.Run("with the server in the operator, it stays up until Ctrl-C", func(t *testing.T) {
+		cmd, out, temp := demo(t, dir, "--embedded")
 		pipe := &marked{mark: "Everything stays up until Ctrl-C", seen: make(chan struct{}), out: out}
 		cmd.Stdout, cmd.Stderr = pipe, pipe
 		if err := cmd.Start(); err != nil {

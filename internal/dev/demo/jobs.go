@@ -18,9 +18,12 @@ import (
 // jobDuration is how long each job works.
 const jobDuration = time.Second
 
-// installHooks installs a webhook for each organization and repository, as a user does by hand: at the address that the
-// GarmServerConfig shows, with the secret that the resource names.
-func (w *world) installHooks(ctx context.Context) (string, error) {
+// webhookURL is what the GarmServerConfig shows; without one the server itself is asked.
+func (w *world) webhookURL(ctx context.Context) (string, error) {
+	if w.options.Embedded {
+		info, err := w.session.GetController(ctx)
+		return info.ControllerWebhookURL, err
+	}
 	configs := &unstructured.UnstructuredList{}
 	configs.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("GarmServerConfigList"))
 	if err := w.kube.List(ctx, configs, kube.InNamespace(w.namespace)); err != nil {
@@ -32,6 +35,16 @@ func (w *world) installHooks(ctx context.Context) (string, error) {
 	url, _, _ := unstructured.NestedString(configs.Items[0].Object, "status", "controllerWebhookUrl")
 	if url == "" {
 		return "", errors.New("the GarmServerConfig shows no controllerWebhookUrl")
+	}
+	return url, nil
+}
+
+// installHooks installs a webhook for each organization and repository, as a user does by hand: at the address of the server,
+// with the secret that the resource names.
+func (w *world) installHooks(ctx context.Context) (string, error) {
+	url, err := w.webhookURL(ctx)
+	if err != nil {
+		return "", err
 	}
 	var scopes []string
 	for _, object := range w.objects {
