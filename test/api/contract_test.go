@@ -24,15 +24,16 @@ type contract struct {
 
 const (
 	entitySpec   = "credentialsRef object! deletionPolicy string name string poolBalancerType string webhookSecretRef object!"
+	hookedSpec   = "credentialsRef object! deletionPolicy string name string poolBalancerType string webhook object webhookSecretRef object!"
 	entityStatus = "conditions array controllerId string endpoint string id string! observedGeneration integer"
 )
 
 var contracts = []contract{
 	{"Enterprise", "enterprises", "ent", "status", entitySpec, entityStatus},
-	{"Organization", "organizations", "org", "status", entitySpec, entityStatus},
+	{"Organization", "organizations", "org", "status", hookedSpec, entityStatus},
 	{
 		"Repository", "repositories", "repo", "status",
-		"credentialsRef object! deletionPolicy string name string owner string! poolBalancerType string webhookSecretRef object!", entityStatus,
+		"credentialsRef object! deletionPolicy string name string owner string! poolBalancerType string webhook object webhookSecretRef object!", entityStatus,
 	},
 	{
 		"Pool", "pools", "", "status scale",

@@ -132,6 +132,21 @@ func TestEntityCreate(t *testing.T) {
 	}
 }
 
+func TestWebhookCreate(t *testing.T) {
+	for _, kind := range []string{v1beta1.KindOrganization, v1beta1.KindRepository} {
+		t.Run(kind, func(t *testing.T) {
+			check(t, kind, []creation{
+				{"left out", without("spec.webhook"), ""},
+				{"installed", set("spec.webhook", "{install: true}"), ""},
+				{"removed", set("spec.webhook", "{install: false}"), ""},
+				{"neither", set("spec.webhook", "{}"), "spec.webhook.install: Required"},
+				{"insecure", set("spec.webhook", "{install: true, insecureSSL: true}"), ""},
+				{"removed and insecure", set("spec.webhook", "{install: false, insecureSSL: true}"), "spec.webhook.insecureSSL & only together with install"},
+			})
+		})
+	}
+}
+
 func TestRepositoryOwner(t *testing.T) {
 	check(t, v1beta1.KindRepository, []creation{
 		{"upper case", set("spec.owner", "ACME"), ""},
