@@ -35,6 +35,8 @@ esac
 type park struct {
 	program string
 	dir     string
+	// seen are the machines that machines returned last.
+	seen []string
 }
 
 func newPark(t *testing.T) *park {
@@ -62,6 +64,7 @@ func (p *park) machines(e *env, n int) []string {
 		}
 		return err
 	})
+	p.seen = names
 	return names
 }
 

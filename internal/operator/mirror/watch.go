@@ -37,11 +37,16 @@ func Deletions() predicate.Predicate {
 	}
 }
 
+// userAnnotations returns the annotations that a user sets for the operator.
 func userAnnotations(obj client.Object) map[string]string {
 	all := map[string]string{}
 	for k, v := range obj.GetAnnotations() {
-		if strings.HasPrefix(k, v1beta1.Group+"/") && k != v1beta1.AnnotationPoolIntent && k != v1beta1.AnnotationSecretMarker {
-			all[k] = v
+		switch k {
+		case v1beta1.AnnotationPoolIntent, v1beta1.AnnotationSecretMarker, v1beta1.AnnotationOutdatedRunners:
+		default:
+			if strings.HasPrefix(k, v1beta1.Group+"/") {
+				all[k] = v
+			}
 		}
 	}
 	return all

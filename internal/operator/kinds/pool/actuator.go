@@ -175,6 +175,9 @@ func (a *actuator) Diff(r *garm.Pool) []string {
 }
 
 func (a *actuator) Update(ctx context.Context, r *garm.Pool, fields []string) (*garm.Pool, error) {
+	if err := a.outdate(ctx, r, fields); err != nil {
+		return nil, err
+	}
 	updated, err := a.pass.View.Writer().UpdatePool(ctx, r.ID, updateParams(a.pass.Object.Spec, a.want, fields))
 	if err != nil {
 		return nil, err

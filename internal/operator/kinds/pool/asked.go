@@ -65,3 +65,11 @@ func (a *asked) recent(id string, now time.Time) bool {
 	last, ok := a.all[id]
 	return ok && last.refused == "" && now.Sub(last.at) < askAgain
 }
+
+// rested says whether a runner was not asked within the last minute.
+func (a *asked) rested(id string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last, ok := a.all[id]
+	return !ok || now.Sub(last.at) >= askAgain
+}

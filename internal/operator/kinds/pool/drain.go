@@ -100,7 +100,7 @@ func (a *actuator) Drain(ctx context.Context, r *garm.Pool) error {
 	}
 	left := sortRunners(instances, force)
 	for _, i := range left.removable {
-		err := a.remove(ctx, i, force)
+		err := a.remove(ctx, i, force, "the Pool is being deleted")
 		if err != nil && !refused(err) {
 			return err
 		}

@@ -76,7 +76,7 @@ func surplusOf(instances []garm.Instance, minIdle int, age time.Duration, now ti
 	return s
 }
 
-// Attend removes surplus idle runners and passes on that the pool manager is down.
+// Attend removes surplus idle runners, replaces outdated ones, and passes on that the pool manager is down.
 func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
 	instances, synced := a.pass.View.InstancesOfPool(r.ID)
 	if !synced {
@@ -85,7 +85,7 @@ func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
 	s := surplusOf(instances, int(a.want.Min), a.minIdleAge, time.Now())
 	a.old = s.old
 	for _, i := range s.remove {
-		err := a.remove(ctx, i, false)
+		err := a.remove(ctx, i, false, "more are idle than are to be kept")
 		if refused(err) {
 			// It has taken a job meanwhile, or the pool manager is down: no fault of the Pool's.
 			if s.next == 0 || s.next > askAgain {
@@ -97,11 +97,18 @@ func (a *actuator) Attend(ctx context.Context, r *garm.Pool) error {
 			return err
 		}
 	}
+	again, err := a.rotate(ctx, r, instances)
+	if err != nil {
+		return err
+	}
+	if again > 0 && (s.next == 0 || again < s.next) {
+		s.next = again
+	}
 	return a.managerHint(s.next)
 }
 
-// remove asks for the removal of a runner, once in a while.
-func (a *actuator) remove(ctx context.Context, i garm.Instance, force bool) error {
+// remove asks for the removal of a runner, once in a while, and tells why.
+func (a *actuator) remove(ctx context.Context, i garm.Instance, force bool, why string) error {
 	if !a.asked.first(i.ID, force, time.Now()) {
 		return nil
 	}
@@ -116,13 +123,13 @@ func (a *actuator) remove(ctx context.Context, i garm.Instance, force bool) erro
 	case err != nil:
 		return err
 	}
-	a.pass.Event(corev1.EventTypeNormal, eventScaling, "removing runner %s", i.Name)
+	a.pass.Event(corev1.EventTypeNormal, eventScaling, "removing runner %s: %s", i.Name, why)
 	return nil
 }
 
 func (a *actuator) managerHint(next time.Duration) error {
 	down := a.scope.manager
-	if down == nil || down.Status != "False" {
+	if !a.managerDown() {
 		return mirror.Later(next)
 	}
 	if rest := managerGrace - time.Since(down.LastTransitionTime.Time); rest > 0 {
@@ -133,4 +140,8 @@ func (a *actuator) managerHint(next time.Duration) error {
 	}
 	return mirror.Degrade(v1beta1.ReasonPoolManagerFailure, fmt.Sprintf(
 		"the pool manager of %s %q is not running; see its conditions", a.scope.kind, a.scope.name), next)
+}
+
+func (a *actuator) managerDown() bool {
+	return a.scope.manager != nil && a.scope.manager.Status == "False"
 }
