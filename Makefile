@@ -13,7 +13,8 @@ ARGS ?=
 controlplane := tools/controlplane/build.sh
 tool := go tool -modfile=tools/go.mod
 modules := . tools tools/controlplane
-generated := api config docs/kinds docs/reference
+chart := charts/garm-operator
+generated := api config charts docs/kinds docs/reference
 
 # The race detector needs a C compiler. In CI it is not optional: a machine without a compiler fails there. Two packages that only
 # calculate, SQLite made from C and the cipher of password hashes, are left out of it: watching them takes most of the time. None
@@ -53,10 +54,15 @@ bench: ## Measure the operator at scale: time to Ready, requests, writes, memory
 		go test -run '^$$' -bench . -benchtime 1x -timeout 30m $(ARGS) ./test/scale/...
 
 .PHONY: generate
-generate: ## Generate deep copies and custom resource definitions from api/, the roles and the reference pages.
+generate: ## Generate deep copies and custom resource definitions from api/, the roles, what the chart takes from config/ and the reference pages.
 	$(tool) controller-gen object crd paths=./api/... output:crd:dir=config/crd/bases
 	go run ./internal/dev/reference
 	go run ./internal/dev/rolegen config
+	rm -rf $(chart)/files && mkdir -p $(chart)/files/{crds,rbac,webhook}
+	cp config/crd/bases/*.yaml $(chart)/files/crds/
+	cp config/rbac/*_role.yaml config/rbac/user_roles.yaml $(chart)/files/rbac/
+	cp config/rbac/manager-role/role.yaml $(chart)/files/rbac/manager_role.yaml
+	cp config/webhook/{manifests,conversion,service}.yaml $(chart)/files/webhook/
 
 .PHONY: fmt
 fmt: ## Format the Go files.

@@ -65,3 +65,11 @@ func valueOf(ctx context.Context, reader client.Reader, namespace string, env co
 		return "", fmt.Errorf("no source that is known: %+v", from)
 	}
 }
+
+// podOf returns the Pods' template of a Deployment, nil of anything else.
+func podOf(object any) *corev1.PodSpec {
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		return &deployment.Spec.Template.Spec
+	}
+	return nil
+}

@@ -106,3 +106,21 @@ func Decode(text []byte) ([]*unstructured.Unstructured, error) {
 		}
 	}
 }
+
+// Helm renders the chart as a release in a namespace, with values on top of the chart's own.
+func (t *Tools) Helm(ctx context.Context, namespace string, values map[string]any) (_ []byte, err error) {
+	text, err := yaml.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp("", "garm-values-*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	return t.Run(ctx, "template", filepath.Join(t.Root, "charts", "garm-operator"), namespace, file.Name())
+}
