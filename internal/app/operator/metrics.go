@@ -1,38 +1,37 @@
 package operator
 
 import (
+	"crypto/tls"
 	"errors"
+	"net/http"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	operatormetrics "github.com/garm-operator/garm-operator/internal/operator/metrics"
 	"github.com/garm-operator/garm-operator/internal/telemetry/garmmetrics"
+	"github.com/garm-operator/garm-operator/internal/telemetry/metricsauth"
 )
 
-// garmMetrics are the metrics of the connection to GARM: those of the client, and whether the server is up.
-type garmMetrics struct {
-	*garmmetrics.Client
-	remote.NopMetrics
-	up *prometheus.GaugeVec
+// collectors are the operator's own metrics, for a registry.
+type collectors struct {
+	client *garmmetrics.Client
+	events *operatormetrics.Events
 }
 
-func newMetrics() *garmMetrics {
-	return &garmMetrics{Client: garmmetrics.NewClient(), up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "garm_operator_server_up", Help: "1 while the GARM server can be worked with, else 0.",
-		ConstLabels: prometheus.Labels{garmmetrics.ControllerLabel: garmmetrics.ControllerValue},
-	}, []string{"server"})}
+func newCollectors() *collectors {
+	return &collectors{client: garmmetrics.NewClient(), events: operatormetrics.NewEvents()}
 }
 
 // register puts the metrics into the registry that the manager serves. A second operator in the process replaces the
 // first one's.
-func (m *garmMetrics) register() error {
-	for _, c := range []prometheus.Collector{m.Client, m.up} {
-		if err := replace(c); err != nil {
-			return err
-		}
-	}
-	return nil
+func (c *collectors) register(state *operatormetrics.State) error {
+	return errors.Join(replace(c.client), replace(c.events), replace(state))
 }
 
 // replace registers a collector in place of an equal one, as often as others do the same meanwhile.
@@ -47,11 +46,25 @@ func replace(c prometheus.Collector) error {
 	}
 }
 
-// StateChanged shows whether the server is up.
-func (m *garmMetrics) StateChanged(server string, state remote.State) {
-	value := 0.0
-	if state.Ready() {
-		value = 1
+// metricsServer says how metrics are served: to everybody, or with TLS to those whose token the API server knows and
+// whose role allows them to get /metrics.
+func metricsServer(cfg operatorconfig.Operator) metricsserver.Options {
+	o := metricsserver.Options{
+		BindAddress: cfg.MetricsBindAddress,
+		// One metric that cannot be read must not hide the others.
+		HandlerOpts: []func(*promhttp.HandlerOpts){func(h *promhttp.HandlerOpts) { h.ErrorHandling = promhttp.ContinueOnError }},
 	}
-	m.up.WithLabelValues(server).Set(value)
+	if !cfg.MetricsSecure {
+		return o
+	}
+	o.SecureServing, o.CertDir = true, cfg.MetricsCertDir
+	o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.MinVersion, c.NextProtos = tls.VersionTLS12, []string{"h2", "http/1.1"} }}
+	o.FilterProvider = func(c *rest.Config, _ *http.Client) (metricsserver.Filter, error) {
+		filter, err := metricsauth.New(c)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ logr.Logger, next http.Handler) (http.Handler, error) { return filter.Wrap(next), nil }, nil
+	}
+	return o
 }

@@ -19,7 +19,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/garm-operator/garm-operator/api/v1alpha1"
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -27,6 +26,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/app/embedded"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/operator/access"
+	operatormetrics "github.com/garm-operator/garm-operator/internal/operator/metrics"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 	"github.com/garm-operator/garm-operator/internal/operator/webhookcert"
 )
@@ -94,14 +94,14 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 			return err
 		}
 	}
-	recorder := newMetrics()
-	garmClient, err := garmClient(cfg.GARM, opts, recorder)
+	own := newCollectors()
+	garmClient, err := garmClient(cfg.GARM, opts, own.client)
 	if err != nil {
 		return fmt.Errorf("garm: %w", err)
 	}
 	sessionOptions := remote.Options{
 		Server: cfg.GARM.Server, Log: opts.Log.WithName("garm"), SyncPeriod: cfg.Operator.SyncPeriod,
-		RunnerReconciliation: cfg.Operator.RunnerReconciliation, SyncRunnersInterval: cfg.Operator.SyncRunnersInterval, Metrics: recorder,
+		RunnerReconciliation: cfg.Operator.RunnerReconciliation, SyncRunnersInterval: cfg.Operator.SyncRunnersInterval, Metrics: own.events,
 	}
 	if opts.Session != nil {
 		opts.Session(&sessionOptions)
@@ -113,7 +113,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	grace := 20 * time.Second
 	mgr, err := ctrl.NewManager(api.config, ctrl.Options{
 		Scheme: scheme, Logger: opts.Log, WebhookServer: hooks.server,
-		Metrics:                       metricsserver.Options{BindAddress: cfg.Operator.MetricsBindAddress},
+		Metrics:                       metricsServer(cfg.Operator),
 		HealthProbeBindAddress:        cfg.Operator.HealthProbeBindAddress,
 		LeaderElection:                cfg.Operator.LeaderElection,
 		LeaderElectionID:              leaseName,
@@ -141,7 +141,8 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := health(mgr); err != nil {
 		return err
 	}
-	if err := recorder.register(); err != nil {
+	state := operatormetrics.NewState(operatormetrics.Source{Reader: mgr.GetClient(), Session: session, Leads: mgr.Elected(), Context: ctx})
+	if err := own.register(state); err != nil {
 		return err
 	}
 	if opts.Started != nil {

@@ -49,7 +49,11 @@ type EmbeddedServer struct {
 
 // Operator holds the settings of the operator itself.
 type Operator struct {
-	MetricsBindAddress     string `koanf:"metricsBindAddress"`
+	MetricsBindAddress string `koanf:"metricsBindAddress"`
+	// MetricsSecure serves the metrics over TLS, to those only who may get /metrics. MetricsCertDir holds tls.crt and
+	// tls.key for it.
+	MetricsSecure          bool   `koanf:"metricsSecure"`
+	MetricsCertDir         string `koanf:"metricsCertDir"`
 	HealthProbeBindAddress string `koanf:"healthProbeBindAddress"`
 	LeaderElection         bool   `koanf:"leaderElection"`
 	// SyncPeriod is how often everything is compared anew, although nothing seems to have changed.

@@ -83,6 +83,8 @@ func Options() []Option {
 		embedded("providersFile", "", "TOML file with the [[provider]] sections that say how the embedded server makes machines"),
 		embedded("takeOver", false, "start the embedded server although resources belong to another GARM server; they are then made anew at this one"),
 		option("operator.metricsBindAddress", ":8080", "address that serves metrics, as host:port").old("metrics-bind-address"),
+		option("operator.metricsSecure", false, "serve metrics over TLS, and only to those whose token the API server knows and allows to get /metrics"),
+		option("operator.metricsCertDir", "", "directory of tls.crt and tls.key for --operator-metrics-secure; empty means a certificate that nobody signed"),
 		option("operator.healthProbeBindAddress", ":8081", "address that serves health probes, as host:port").old("health-probe-bind-address"),
 		option("operator.leaderElection", false, "let only one of several replicas act").old("leader-elect"),
 		option("operator.syncPeriod", 5*time.Minute, "how often everything is compared anew although nothing seems to have changed").old("sync-period"),

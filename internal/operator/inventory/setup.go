@@ -49,7 +49,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		b = b.Watches(&v1beta1.Pool{}, handler.EnqueueRequestsFromMapFunc(r.ofPool), builder.WithPredicates(claims())).
 			WatchesRawSource(r.notices())
 	}
-	if err := b.Complete(r); err != nil {
+	counted := reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+		result, err := r.Reconcile(ctx, req)
+		if err != nil {
+			opts.Session.Metrics().Failed(v1beta1.KindRunner, v1beta1.ReasonReconcileError)
+		}
+		return result, err
+	})
+	if err := b.Complete(counted); err != nil {
 		return fmt.Errorf("set up the controller of runners: %w", err)
 	}
 	return nil

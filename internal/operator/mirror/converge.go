@@ -11,6 +11,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/status"
 )
 
 // converge brings the remote object to what the resource wants.
@@ -94,6 +95,9 @@ func (e *Engine[O, R]) update(ctx context.Context, p *Pass[O], a Actuator[R], r 
 	}
 	if e.stuck.same(p.Object, inputs, fields) {
 		return r, stuckOutcome(fields)
+	}
+	if status.IsReady(p.Object) {
+		e.deps.Session.Metrics().Drifted(e.kind.Name, fields)
 	}
 	updated, err := a.Update(ctx, r, fields)
 	if err != nil {

@@ -71,6 +71,9 @@ func (e *Engine[O, R]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Re
 		Log: logr.FromContextOrDiscard(ctx), events: e.events,
 	}
 	outcome := e.pass(ctx, p)
+	if outcome.failed() {
+		e.deps.Session.Metrics().Failed(e.kind.Name, outcome.Reason)
+	}
 	defer func() { e.fresh.Note(req.NamespacedName, p.Object.GetResourceVersion(), time.Now()) }()
 	if p.freed {
 		return Outcome{}.Result()
@@ -133,8 +136,7 @@ func (e *Engine[O, R]) record(ctx context.Context, p *Pass[O], outcome Outcome) 
 
 // tell emits a warning when a resource starts to fail, or fails for another reason than before.
 func (e *Engine[O, R]) tell(p *Pass[O], was *metav1.Condition, outcome Outcome) {
-	bad := outcome.Class == Transient || outcome.Class == Terminal || outcome.Class == Degraded
-	if outcome.Silent || !bad || (was != nil && was.Reason == outcome.Reason) {
+	if !outcome.failed() || (was != nil && was.Reason == outcome.Reason) {
 		return
 	}
 	p.Event(corev1.EventTypeWarning, EventError, "%s: %s", outcome.Reason, outcome.Message)

@@ -45,6 +45,11 @@ func (o *Outcome) Error() string {
 
 func (o *Outcome) Unwrap() error { return o.Err }
 
+// failed says whether something is wrong that is worth telling. Waiting for something that is expected to come is not.
+func (o Outcome) failed() bool {
+	return !o.Silent && (o.Class == Transient || o.Class == Terminal || o.Class == Degraded)
+}
+
 // Wait ends a step that something else has to precede. After bounds the wait; 0 means until woken.
 func Wait(reason, message string, after time.Duration) error {
 	return &Outcome{Class: Waiting, Reason: reason, Message: message, After: after}

@@ -23,13 +23,18 @@ const (
 	EventInvalid EventResult = "invalid"
 )
 
-// Metrics is told what a session does. Calls must return at once.
+// Metrics is told what a session does, and what those find who bring resources in step with its server. Calls must
+// return at once.
 type Metrics interface {
 	StateChanged(server string, state State)
 	Listed(server string, kind Kind, objects int, took time.Duration, err error)
 	EventReceived(server string, kind Kind, op garm.Operation, result EventResult)
 	// Written is told of a finished write; op is such as "CreatePool", waited the time for a free slot.
 	Written(server, op string, waited, took time.Duration, err error)
+	// Drifted is told of the fields in which an object at the server differs from a resource of a kind that was in step.
+	Drifted(kind string, fields []string)
+	// Failed is told of a pass over a resource of a kind that failed, with the reason that its user sees.
+	Failed(kind, reason string)
 }
 
 // NopMetrics ignores everything.
@@ -46,3 +51,9 @@ func (NopMetrics) EventReceived(string, Kind, garm.Operation, EventResult) {}
 
 // Written does nothing.
 func (NopMetrics) Written(string, string, time.Duration, time.Duration, error) {}
+
+// Drifted does nothing.
+func (NopMetrics) Drifted(string, []string) {}
+
+// Failed does nothing.
+func (NopMetrics) Failed(string, string) {}

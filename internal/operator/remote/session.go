@@ -50,6 +50,9 @@ func (s *Session) State() State {
 	return s.state
 }
 
+// Metrics returns what is told of what happens at the server.
+func (s *Session) Metrics() Metrics { return s.opts.Metrics }
+
 // View returns what is known of the server under its present controller id; nil until the server answered once. It stays
 // readable while the server is down.
 func (s *Session) View() *View {
