@@ -27,11 +27,19 @@ import (
 // gauge is a connection that knows how many requests of a kind were under way at once.
 type gauge struct {
 	method, suffix string
-	delay          time.Duration
 
 	mu        sync.Mutex
 	now, most int
 	all       int
+	want      int
+	reached   chan struct{}
+}
+
+// until holds requests back until n of them are under way, and a little longer, so that one too many would show.
+func (g *gauge) until(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.want, g.reached = n, make(chan struct{})
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -39,18 +47,29 @@ func (g *gauge) RoundTrip(r *http.Request) (*http.Response, error) {
 	counted := r.Method == g.method && strings.Contains(r.URL.Path, g.suffix)
 	g.mu.Lock()
 	g.all++
+	reached := g.reached
 	if counted {
 		g.now++
 		g.most = max(g.most, g.now)
+		if reached != nil && g.now == g.want {
+			g.want = 0
+			close(reached)
+		}
 	}
 	g.mu.Unlock()
 	if counted {
-		time.Sleep(g.delay)
 		defer func() {
 			g.mu.Lock()
 			g.now--
 			g.mu.Unlock()
 		}()
+		if reached != nil {
+			select {
+			case <-reached:
+			case <-time.After(20 * time.Second):
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
@@ -93,10 +112,11 @@ func TestConcurrency(t *testing.T) {
 				t.Parallel()
 				e := setup(t)
 				kind.set(&e.config.Operator, workers)
-				g := &gauge{method: http.MethodPost, suffix: kind.suffix, delay: 200 * time.Millisecond}
+				g := &gauge{method: http.MethodPost, suffix: kind.suffix}
 				e.start(operatorapp.Options{Transport: g, Session: func(o *remote.Options) { o.WritesInFlight = n }})
 				e.apply(e.Base()...)
 				e.ready(e.Organization(stack.Org))
+				g.until(workers)
 				var objects []client.Object
 				for i := range n {
 					objects = append(objects, kind.make(e, i))
@@ -117,7 +137,7 @@ func TestRunnerConcurrency(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
 			t.Parallel()
-			g := &gauge{method: http.MethodDelete, suffix: "/instances/", delay: 300 * time.Millisecond}
+			g := &gauge{method: http.MethodDelete, suffix: "/instances/"}
 			p := newPark(t)
 			e := setup(t, func(o *stack.Options) { o.Provider = p.program })
 			e.config.Operator.RunnerReconciliation, e.config.Operator.RunnerConcurrency = true, workers
@@ -130,6 +150,7 @@ func TestRunnerConcurrency(t *testing.T) {
 			for i := range runners {
 				p.report(e, runners[i].Status.Name, "idle")
 			}
+			g.until(workers)
 			for i := range runners {
 				e.delete(&runners[i])
 			}
