@@ -1,7 +1,6 @@
 package admission_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,7 +23,7 @@ func usedImage(t *testing.T) {
 	used, unused, same := image(ns, "ubuntu"), image(ns, "debian"), image(elsewhere, "ubuntu")
 	user := pool(ns, "user")
 	create(t, used, unused, same, user)
-	eventually(t, refusesDeletion(used, "user"))
+	refusesDeletion(t, used, "user")
 	for _, i := range []*v1beta1.Image{unused, same} {
 		if err := kube.Delete(t.Context(), i); err != nil {
 			t.Errorf("%s/%s: %v", i.Namespace, i.Name, err)
@@ -44,7 +43,7 @@ func imageWithPools(t *testing.T) {
 	used, user := image(ns, "ubuntu"), pool(ns, "user")
 	user.Finalizers = []string{v1beta1.FinalizerPool}
 	create(t, used, user)
-	eventually(t, refusesDeletion(used, "user"))
+	refusesDeletion(t, used, "user")
 	for _, o := range []client.Object{user, used} {
 		if err := kube.Delete(t.Context(), o); err != nil {
 			t.Errorf("%s: %v", o.GetName(), err)
@@ -72,7 +71,7 @@ func imageOfNamespace(t *testing.T) {
 	ns := namespace(t)
 	used := image(ns, "ubuntu")
 	create(t, used, pool(ns, "user"))
-	eventually(t, refusesDeletion(used, "user"))
+	refusesDeletion(t, used, "user")
 	if err := kube.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +80,12 @@ func imageOfNamespace(t *testing.T) {
 	}
 }
 
-func refusesDeletion(i *v1beta1.Image, user string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		err := kube.Delete(ctx, i, client.DryRunAll)
-		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), user) {
-			return fmt.Errorf("not refused because of %s: %w", user, err)
+func refusesDeletion(t *testing.T, i *v1beta1.Image, user string) {
+	t.Helper()
+	for name, options := range map[string][]client.DeleteOption{"dry-run": {client.DryRunAll}, "delete": nil} {
+		err := kube.Delete(t.Context(), i, options...)
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), fmt.Sprintf("%q", user)) {
+			t.Errorf("%s: not refused because of %s: %v", name, user, err)
 		}
-		return nil
 	}
 }

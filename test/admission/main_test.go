@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -196,4 +197,17 @@ func create(t *testing.T, objects ...client.Object) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// empty says what is left in a namespace.
+func empty(ctx context.Context, namespace string) error {
+	for _, list := range []client.ObjectList{&v1beta1.ImageList{}, &v1beta1.PoolList{}, &v1beta1.RepositoryList{}} {
+		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		if n := meta.LenList(list); n > 0 {
+			return fmt.Errorf("%d left in %T", n, list)
+		}
+	}
+	return nil
 }

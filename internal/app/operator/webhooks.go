@@ -86,6 +86,11 @@ func (w *webhooks) setup(mgr ctrl.Manager, namespaces []string) error {
 	server := mgr.GetWebhookServer()
 	server.Register(conversionPath, conversion.NewWebhookHandler(mgr.GetScheme(), mgr.GetConverterRegistry()))
 	admission.Register(server, mgr.GetClient(), mgr.GetAPIReader(), namespaces)
+	if w.keeper != nil {
+		if err := mgr.AddReadyzCheck("webhook-certificate", w.keeper.Ready); err != nil {
+			return err
+		}
+	}
 	return mgr.AddReadyzCheck("webhooks", server.StartedChecker())
 }
 

@@ -11,7 +11,6 @@ import (
 	webhookadmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
-	"github.com/garm-operator/garm-operator/internal/operator/poolspec"
 )
 
 // images holds the rule of Images.
@@ -22,12 +21,7 @@ func (h *images) Handle(ctx context.Context, req request) response {
 	if req.Operation != admissionv1.Delete || !h.watches(req.Namespace) {
 		return webhookadmission.Allowed("")
 	}
-	uses := func(p *v1beta1.Pool) bool { return p.Spec.ImageName == req.Name }
-	found, err := h.find(ctx, req.Namespace, poolspec.ImageField, req.Name, uses)
-	if err != nil {
-		return unchecked("whether a Pool uses the Image", err)
-	}
-	user, err := h.confirm(ctx, found, uses)
+	user, err := h.user(ctx, req.Namespace, req.Name)
 	if err != nil {
 		return unchecked("whether a Pool uses the Image", err)
 	}
@@ -36,6 +30,16 @@ func (h *images) Handle(ctx context.Context, req request) response {
 	}
 	return refuse(apierrors.NewBadRequest(fmt.Sprintf(
 		"Image %q is used by Pool %q; delete the Pool, or change its spec.imageName, first", req.Name, user.Name)))
+}
+
+// user returns a Pool that uses the Image. The answer comes from the API server: a Pool that was created just before counts, one
+// that was deleted just before does not, and Images are deleted so seldom that the list does no harm.
+func (h *images) user(ctx context.Context, namespace, name string) (*v1beta1.Pool, error) {
+	found, err := h.findLive(ctx, namespace, func(p *v1beta1.Pool) bool { return p.Spec.ImageName == name })
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // terminating says whether a namespace is being deleted. Whoever may not look sees one that is not.

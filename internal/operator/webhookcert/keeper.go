@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -31,7 +32,7 @@ type Keeper struct {
 	options Options
 	client  client.Client
 	watched []*watched
-	serving serving
+	serving *serving
 }
 
 // New makes a keeper. It does nothing before Start.
@@ -45,7 +46,7 @@ func New(config *rest.Config, options Options) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the client for certificates: %w", err)
 	}
-	k := &Keeper{options: o, client: c, serving: serving{settle: o.Settle}}
+	k := &Keeper{options: o, client: c, serving: newServing(o.Settle)}
 	objects := []client.Object{
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Secret.Namespace, Name: o.Secret.Name}},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: o.Configuration}},
@@ -63,10 +64,13 @@ func New(config *rest.Config, options Options) (*Keeper, error) {
 	return k, nil
 }
 
-// GetCertificate returns the certificate to show, as tls.Config wants it.
-func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return k.serving.get()
+// GetCertificate returns the certificate to show, as tls.Config wants it. Until there is one, callers wait.
+func (k *Keeper) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return k.serving.get(hello.Context())
 }
+
+// Ready fails until there is a certificate to show.
+func (k *Keeper) Ready(*http.Request) error { return k.serving.check() }
 
 // Reconcile brings the Secret, the callers and the certificate that is shown to what they must be.
 func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
@@ -86,7 +90,7 @@ func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	for _, c := range callers {
 		all = append(all, c.calls...)
 	}
-	if err := k.renew(ctx, secret, hosts(all, secret.Namespace), now); err != nil {
+	if err := k.renew(ctx, secret, all, now); err != nil {
 		if apierrors.IsConflict(err) {
 			return reconcile.Result{RequeueAfter: again}, nil
 		}
@@ -108,8 +112,9 @@ func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: min(max(rest, shortest), longest)}, err
 }
 
-func (k *Keeper) renew(ctx context.Context, secret *corev1.Secret, hosts []string, now time.Time) error {
-	fresh, err := k.options.renew(secret.Data, hosts, now)
+func (k *Keeper) renew(ctx context.Context, secret *corev1.Secret, all []call, now time.Time) error {
+	hosts := hosts(all, secret.Namespace)
+	fresh, err := k.options.renew(secret.Data, hosts, alreadyTrusted(all), now)
 	if err != nil || fresh == nil {
 		return err
 	}

@@ -27,8 +27,9 @@ const (
 	clockSkew = time.Hour
 )
 
-// renew returns what the Secret must hold so that its certificate is good for the hosts; nil if it is good as it is.
-func (o Options) renew(data map[string][]byte, hosts []string, now time.Time) (map[string][]byte, error) {
+// renew returns what the Secret must hold so that its certificate is good for the hosts; nil if it is good as it is. What callers
+// trusted before stays trusted, also where the Secret has been lost.
+func (o Options) renew(data map[string][]byte, hosts []string, trusted []byte, now time.Time) (map[string][]byte, error) {
 	maker := &rotator.CertRotator{
 		CAName: authorityName, CAOrganization: "garm-operator", DNSName: hosts[0], ExtraDNSNames: hosts[1:],
 		ExtKeyUsages: &[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -46,8 +47,12 @@ func (o Options) renew(data map[string][]byte, hosts []string, now time.Time) (m
 	if err != nil {
 		return nil, fmt.Errorf("make the certificate: %w", err)
 	}
+	before := data[authorityCert]
+	if len(before) == 0 {
+		before = trusted
+	}
 	return map[string][]byte{
-		authorityCert: bundle(authority.CertPEM, data[authorityCert], now), authorityKey: authority.KeyPEM, serverCert: cert, serverKey: key,
+		authorityCert: bundle(authority.CertPEM, before, now), authorityKey: authority.KeyPEM, serverCert: cert, serverKey: key,
 	}, nil
 }
 

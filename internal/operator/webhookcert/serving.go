@@ -2,6 +2,7 @@ package webhookcert
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"sync"
@@ -11,22 +12,40 @@ import (
 // serving is the certificate that this process shows.
 type serving struct {
 	settle time.Duration
+	// ready is closed when there is one.
+	ready chan struct{}
 
-	mu      sync.RWMutex
+	mu      sync.Mutex
 	current *tls.Certificate
 	// authority is the last one that all callers were seen to trust, since the time of trustedSince.
 	authority    []byte
 	trustedSince time.Time
 }
 
-// get returns the certificate to show.
-func (s *serving) get() (*tls.Certificate, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.current == nil {
-		return nil, errors.New("the webhook server has no certificate yet")
+func newServing(settle time.Duration) *serving { return &serving{settle: settle, ready: make(chan struct{})} }
+
+// get returns the certificate to show. A caller that comes before there is one waits for it, as long as it likes.
+func (s *serving) get(ctx context.Context) (*tls.Certificate, error) {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil, errNone
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.current, nil
+}
+
+var errNone = errors.New("the webhook server has no certificate yet")
+
+// check says whether there is a certificate.
+func (s *serving) check() error {
+	select {
+	case <-s.ready:
+		return nil
+	default:
+		return errNone
+	}
 }
 
 // offer shows a certificate once all callers have trusted its authority for long enough, at once where there is nothing else
@@ -50,6 +69,9 @@ func (s *serving) offer(certificate *tls.Certificate, authority []byte, trusted 
 		if rest := s.settle - now.Sub(s.trustedSince); rest > 0 {
 			return rest
 		}
+	}
+	if s.current == nil {
+		close(s.ready)
 	}
 	s.current = certificate
 	return 0
