@@ -175,7 +175,9 @@ func TestCertificatesInFiles(t *testing.T) {
 		}
 	}
 	issue()
-	r := start(t, func(o *operatorconfig.Operator, _ *operatorapp.Options) { o.WebhookCertDir, o.WebhookCertificates = dir, "auto" })
+	r := start(t, func(o *operatorconfig.Operator, _ *operatorapp.Options) {
+		o.WebhookCertDir, o.WebhookCertificates = dir, "auto"
+	})
 	install(t, r.url())
 	var first *x509.Certificate
 	eventually(t, func(ctx context.Context) (err error) { first, err = shown(ctx, r, authority.PEM()); return err })

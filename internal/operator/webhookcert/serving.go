@@ -22,7 +22,9 @@ type serving struct {
 	trustedSince time.Time
 }
 
-func newServing(settle time.Duration) *serving { return &serving{settle: settle, ready: make(chan struct{})} }
+func newServing(settle time.Duration) *serving {
+	return &serving{settle: settle, ready: make(chan struct{})}
+}
 
 // get returns the certificate to show. A caller that comes before there is one waits for it, as long as it likes.
 func (s *serving) get(ctx context.Context) (*tls.Certificate, error) {

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
-	"github.com/garm-operator/garm-operator/internal/operator/poolspec"
 )
 
 func spec(change func(*v1beta1.PoolSpec)) v1beta1.PoolSpec {
@@ -108,25 +106,6 @@ func TestShapeRefusesWhatServersChokeOn(t *testing.T) {
 			t.Errorf("%q: %v", fine, err)
 		}
 	}
-}
-
-func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{"", "null", "{}", `{"a":[1,2,{"b":"<"}]}`, "7", "{", `"\ud800"`, "[] []", "{}}"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		once, err := poolspec.ExtraSpecs(text)
-		if err != nil {
-			return
-		}
-		if len(bytes.TrimSpace(text)) > 0 && !json.Valid(text) {
-			t.Fatalf("%q was taken for JSON", text)
-		}
-		twice, err := poolspec.ExtraSpecs([]byte(once))
-		if err != nil || once != twice {
-			t.Fatalf("%q became %q, and then %q: %v", text, once, twice, err)
-		}
-	})
 }
 
 func TestSurplus(t *testing.T) {

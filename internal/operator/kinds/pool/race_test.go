@@ -1,0 +1,68 @@
+package pool
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+)
+
+// Whatever order equal Pools come into sight in, and however often they look, at most one of those that are there goes on, and one
+// does once all have looked.
+func TestRaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "pools")
+		all := make([]*v1beta1.Pool, n)
+		for i := range all {
+			second := rapid.Int64Range(0, 1).Draw(t, "created") // often the same
+			all[i] = &v1beta1.Pool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(rune('a' + i)), CreationTimestamp: metav1.NewTime(time.Unix(second, 0))}}
+		}
+		all = rapid.Permutation(all).Draw(t, "order")
+		r := newRaces()
+		leader := types.UID("")
+		look := func(me *v1beta1.Pool, seen []*v1beta1.Pool) {
+			var rivals []*v1beta1.Pool
+			for _, p := range seen {
+				if p.UID != me.UID {
+					rivals = append(rivals, p)
+				}
+			}
+			if r.lead("key", me, rivals).UID != me.UID {
+				return
+			}
+			if leader != "" && leader != me.UID {
+				t.Fatalf("%s and %s go on", leader, me.UID)
+			}
+			leader = me.UID
+		}
+		for i := 1; i <= n; i++ {
+			for range rapid.IntRange(0, 3).Draw(t, "looks") {
+				look(rapid.SampledFrom(all[:i]).Draw(t, "who"), all[:i])
+			}
+		}
+		for _, p := range all {
+			look(p, all)
+		}
+		if leader == "" {
+			t.Fatal("none goes on")
+		}
+		rest := all[:0:0]
+		for _, p := range all {
+			if p.UID != leader {
+				rest = append(rest, p)
+			}
+		}
+		r.forget(leader)
+		leader = ""
+		for _, p := range rest {
+			look(p, rest)
+		}
+		if leader == "" && len(rest) > 0 {
+			t.Fatal("none goes on after the first has left")
+		}
+	})
+}
