@@ -20,16 +20,6 @@ import (
 // patience bounds every wait.
 const patience = 5 * time.Minute
 
-// machines is a provider whose machines are names: it answers that they run, and does nothing else.
-const machines = `#!/bin/sh
-case "$GARM_COMMAND" in
-CreateInstance)
-	name=$(sed -n 's/.*"name":"\([^"]*\)".*/\1/p' | head -n 1)
-	echo "{\"provider_id\":\"m-$name\",\"name\":\"$name\",\"os_type\":\"linux\",\"os_arch\":\"amd64\",\"status\":\"running\"}" ;;
-ListInstances) echo "[]" ;;
-esac
-`
-
 // fleet is one environment with the operator as a program.
 type fleet struct {
 	*stack.Stack
@@ -47,8 +37,8 @@ func newFleet(tb testing.TB, dialect garmproxy.Dialect, flags ...string) *fleet 
 	tb.Helper()
 	s := environment(tb)
 	dir := tb.TempDir()
-	provider := filepath.Join(dir, "machines")
-	if err := os.WriteFile(provider, []byte(machines), 0o700); err != nil {
+	provider, err := stack.WriteProvider(dir)
+	if err != nil {
 		tb.Fatal(err)
 	}
 	f := &fleet{tb: tb, ctx: context.Background(), shared: s, namespace: fmt.Sprintf("%.50s-%d", namespaceOf(tb), time.Now().UnixMilli()%1e9), flags: flags, log: filepath.Join(dir, "operator.log")}
