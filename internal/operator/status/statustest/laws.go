@@ -36,6 +36,9 @@ func Laws(obj v1beta1.Conditioned) []error {
 			fail("condition %d is %s; Ready comes first, and alone", i, c.Type)
 		}
 	}
+	if err := KStatus(obj); err != nil {
+		broken = append(broken, err)
+	}
 	ready := status.Find(obj, v1beta1.ConditionReady)
 	reconciling := status.Find(obj, v1beta1.ConditionReconciling)
 	stalled := status.Find(obj, v1beta1.ConditionStalled)
