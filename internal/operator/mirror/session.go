@@ -8,13 +8,9 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/status"
 )
 
-const (
-	// outageGrace is how long a resource that is in step keeps its status while the server is away: a restart of the
-	// server is no news for every resource.
-	outageGrace = time.Minute
-	// syncRetry is how often a resource looks whether the first lists are there.
-	syncRetry = 200 * time.Millisecond
-)
+// outageGrace is how long a resource that is in step keeps its status while the server is away: a restart of the server is
+// no news for every resource.
+const outageGrace = time.Minute
 
 // session says whether the server can be worked with, and if not, what to tell.
 func (e *Engine[O, R]) session(p *Pass[O]) Outcome {
@@ -23,8 +19,8 @@ func (e *Engine[O, R]) session(p *Pass[O]) Outcome {
 		if !state.Ready() || p.View.Synced() {
 			return Outcome{}
 		}
-		if time.Since(state.Since) < outageGrace {
-			return Outcome{Class: Waiting, Silent: true, After: syncRetry}
+		if rest := outageGrace - time.Since(state.Since); rest > 0 {
+			return Outcome{Class: Waiting, Silent: true, After: rest}
 		}
 		return Outcome{Class: Waiting, Reason: v1beta1.ReasonGarmUnavailable, Message: "GARM's objects could not be listed yet", After: outageGrace}
 	}

@@ -20,6 +20,8 @@ type resource[T any] struct {
 type cache struct {
 	// retired is set when the controller id is no longer the server's.
 	retired atomic.Bool
+	// complete is set, and told, when every kind was listed.
+	complete atomic.Bool
 
 	providers     *resource[garm.Provider]
 	endpoints     *resource[garm.Endpoint]

@@ -21,7 +21,7 @@ const (
 // Start runs the session until ctx ends. It never fails: a server that is down is a state.
 func (s *Session) Start(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
-		view := s.connect(ctx)
+		view, err := s.connect(ctx)
 		if view != nil {
 			failures = 0
 			s.serve(ctx, view)
@@ -32,13 +32,17 @@ func (s *Session) Start(ctx context.Context) error {
 		if r := s.State().Reason; r == ReasonUnauthorized || r == ReasonUnsupportedVersion {
 			longest = maxRefusedBackoff
 		}
+		if rest := retryAfter(err); rest > 0 {
+			wait(ctx, rest, nil)
+			continue
+		}
 		wait(ctx, backoff(failures, longest), s.poke)
 	}
 	return nil
 }
 
-// connect makes one attempt and returns the view of a server that is ready.
-func (s *Session) connect(ctx context.Context) *View {
+// connect makes one attempt and returns the view of a server that is ready, or why it is not.
+func (s *Session) connect(ctx context.Context) (*View, error) {
 	info, err := s.client.GetController(ctx)
 	if err == nil && info.ControllerID == "" {
 		err = errors.New("the answer of GET /controller has no controller id: is this address a GARM server?")
@@ -47,12 +51,12 @@ func (s *Session) connect(ctx context.Context) *View {
 		if ctx.Err() == nil {
 			s.down(reasonOf(err), err)
 		}
-		return nil
+		return nil, err
 	}
 	warning, err := checkVersion(info.Version)
 	if err != nil {
 		s.down(ReasonUnsupportedVersion, err)
-		return nil
+		return nil, err
 	}
 	old := s.View()
 	view := s.adopt(info)
@@ -65,7 +69,7 @@ func (s *Session) connect(ctx context.Context) *View {
 		s.setState(func(st *State) {
 			*st = State{Phase: PhaseReady, Identity: view.identity, Controller: info, Since: st.Since}
 		})
-		return view
+		return view, nil
 	case garm.KindOf(err) == garm.KindURLsRequired:
 		s.setState(func(st *State) {
 			*st = State{
@@ -77,7 +81,7 @@ func (s *Session) connect(ctx context.Context) *View {
 		s.setState(func(st *State) { st.Identity, st.Controller = view.identity, info })
 		s.down(reasonOf(err), err)
 	}
-	return nil
+	return nil, err
 }
 
 // serve keeps the view up to date until the server is in doubt, has another controller id, or ctx ends.
@@ -129,6 +133,10 @@ func (s *Session) watch(ctx context.Context, view *View) {
 		switch {
 		case ctx.Err() != nil:
 			return
+		case retryAfter(err) > 0:
+			// It is there, and says when to come back.
+			wait(ctx, retryAfter(err), nil)
+			continue
 		case err != nil:
 			s.down(reasonOf(err), err)
 			return
@@ -178,7 +186,10 @@ func (s *Session) refresh(ctx context.Context, k kept) error {
 	notices, n, err := k.load(ctx)
 	plan.end(time.Now(), err)
 	s.opts.Metrics.Listed(s.opts.Server, k.name(), n, time.Since(start), err)
-	plan.setDegraded(k.degraded())
+	plan.setDegraded(k.degraded(), time.Now())
+	if view := s.View(); view.Synced() && view.cache.complete.CompareAndSwap(false, true) {
+		notices = append(notices, Notice{Kind: KindSession}) // who waits for all kinds need not subscribe to all
+	}
 	s.hub.publish(notices...)
 	return err
 }

@@ -1,15 +1,24 @@
 package remote
 
 import (
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/garm-operator/garm-operator/garm"
 )
 
 // Limits of how often a kind is listed.
 const (
-	// minDirtyGap is the least time between two lists that events or writes asked for.
-	minDirtyGap = 5 * time.Second
+	// firstGap is the least time before a list that events or writes ask for, if none did for a while: what was just made
+	// is soon seen to work. It doubles with each such list, up to lastGap.
+	firstGap = 500 * time.Millisecond
+	lastGap  = 5 * time.Second
+	// gapRest is how long it takes without such lists to take one doubling back.
+	gapRest = 2 * lastGap
+	// settling is how long what was written may take to work before it is looked at as rarely as everything else.
+	settling = 15 * time.Second
 	// doubtGrace is how long an event that cannot be ordered waits for the answer to the write that it may tell of.
 	doubtGrace = time.Second
 	// restFactor is how many times its own duration a list has to be apart from the next.
@@ -40,6 +49,11 @@ type schedule struct {
 	failures int
 	retry    time.Duration
 	jitter   float64
+	// asked counts the lists of late that events or writes asked for, the last at askedAt.
+	asked   int
+	askedAt time.Time
+	// settled is when what was written last should work.
+	settled time.Time
 }
 
 func newSchedule(kind Kind, opts Options) *schedule {
@@ -53,6 +67,23 @@ func (s *schedule) markDirty(urgent bool) {
 	s.urgent = s.urgent || urgent
 	s.mu.Unlock()
 	s.signal()
+}
+
+// wrote asks for a list soon because of an own write whose result the server works on, and for more until it is there.
+func (s *schedule) wrote(now time.Time) {
+	s.mu.Lock()
+	s.settled = now.Add(settling)
+	s.mu.Unlock()
+	s.markDirty(false)
+}
+
+// gap is the least time between the last list and one that events or writes ask for.
+func (s *schedule) gap(now time.Time) time.Duration {
+	return min(firstGap<<min(s.lately(now), 10), lastGap)
+}
+
+func (s *schedule) lately(now time.Time) int {
+	return max(s.asked-int(now.Sub(s.askedAt)/gapRest), 0)
 }
 
 // markDoubt asks for a list that clearDoubt may call off.
@@ -82,11 +113,15 @@ func (s *schedule) setEvents(on bool) {
 	s.signal()
 }
 
-// setDegraded says that the kind is in a state that changes without an event, so that it is looked at more often.
-func (s *schedule) setDegraded(on bool) {
+// setDegraded says that the kind is in a state that changes without an event, so that it is looked at more often, and
+// soon after an own write.
+func (s *schedule) setDegraded(on bool, now time.Time) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.degraded = on
-	s.mu.Unlock()
+	if on && now.Before(s.settled) {
+		s.dirty = true
+	}
 }
 
 func (s *schedule) signal() {
@@ -101,6 +136,7 @@ func (s *schedule) next() (due time.Time, periodic bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rest := restFactor * s.took
+	gap := max(rest, s.gap(time.Now()))
 	switch {
 	case s.failures > 0:
 		return s.ended.Add(s.retry), false
@@ -109,9 +145,9 @@ func (s *schedule) next() (due time.Time, periodic bool) {
 	case s.dirty && s.urgent:
 		return s.ended.Add(rest), false
 	case s.dirty:
-		return s.ended.Add(max(rest, minDirtyGap)), false
+		return s.ended.Add(gap), false
 	case s.doubt:
-		due = s.ended.Add(max(rest, minDirtyGap))
+		due = s.ended.Add(gap)
 		if answered := s.doubted.Add(doubtGrace); answered.After(due) {
 			due = answered
 		}
@@ -142,6 +178,9 @@ func (s *schedule) interval() time.Duration {
 func (s *schedule) begin(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.listed && !s.urgent && (s.dirty || s.doubt) {
+		s.asked, s.askedAt = s.lately(now)+1, now
+	}
 	s.dirty, s.doubt, s.urgent = false, false, false
 	s.started = now
 }
@@ -153,7 +192,7 @@ func (s *schedule) end(now time.Time, err error) {
 	s.ended, s.took = now, now.Sub(s.started)
 	if err != nil {
 		s.failures++
-		s.retry = backoff(s.failures, maxListBackoff)
+		s.retry = max(backoff(s.failures, maxListBackoff), retryAfter(err))
 		s.dirty = true
 		return
 	}
@@ -172,6 +211,18 @@ func (s *schedule) listedSince(t time.Time) bool {
 func backoff(failures int, longest time.Duration) time.Duration {
 	d := min(time.Second<<min(failures-1, 10), longest)
 	return d/2 + rand.N(d/2+1)
+}
+
+// longestRetryAfter bounds how long a server is left alone because it asks for it.
+const longestRetryAfter = 10 * time.Minute
+
+// retryAfter is how long the server asks to be left alone, 0 if it does not.
+func retryAfter(err error) time.Duration {
+	var e *garm.Error
+	if !errors.As(err, &e) || e.Kind != garm.KindRateLimited {
+		return 0
+	}
+	return min(time.Duration(e.RetryAfterSeconds)*time.Second, longestRetryAfter)
 }
 
 // window allows a number of things in any span of time.

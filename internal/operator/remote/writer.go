@@ -197,7 +197,7 @@ func put[T any](ctx context.Context, w *Writer, op string, r *resource[T], do fu
 	}
 	w.view.session.hub.publish(r.applyObject(start, obj, fromWrite)...)
 	if entity(r.kind) {
-		r.refresh.markDirty(false)
+		r.refresh.wrote(time.Now())
 	}
 	return obj, nil
 }
