@@ -26,6 +26,7 @@ type actuator[O mirror.Object, R any] struct {
 	*Adapter[O, R]
 	relations relations[O]
 	pass      *mirror.Pass[O]
+	tries     *failedTries
 	spec      Spec
 	status    *v1beta1.EntityStatus
 
@@ -261,8 +262,13 @@ func (a *actuator[O, R]) Project(r *R) {
 	}
 }
 
-// Attend tells whether the pool manager runs.
-func (a *actuator[O, R]) Attend(_ context.Context, r *R) error {
+// Attend looks after the webhook, and tells whether the pool manager runs.
+func (a *actuator[O, R]) Attend(ctx context.Context, r *R) error {
+	both := mirror.Join(mirror.Classify(mirror.Updating, a.poolManager(r)), a.attendWebhook(ctx, r))
+	return &both
+}
+
+func (a *actuator[O, R]) poolManager(r *R) error {
 	manager := a.Entity(r).PoolManagerStatus
 	if manager.Running {
 		a.pass.Conditions.True(v1beta1.ConditionPoolManager, v1beta1.ReasonPoolManagerRunning, "")

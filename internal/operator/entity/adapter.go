@@ -19,6 +19,8 @@ type Spec struct {
 	CredentialsRef v1beta1.TypedLocalObjectReference
 	WebhookSecret  v1beta1.SecretRef
 	Balancer       v1beta1.PoolBalancerType
+	// Webhook is nil for enterprises, whose webhooks no server manages.
+	Webhook *v1beta1.WebhookSpec
 }
 
 // Adapter tells what differs between the kinds. O is the resource, R the remote object.

@@ -27,10 +27,11 @@ func (a *Adapter[O, R]) Setup(ctx context.Context, mgr ctrl.Manager, session *re
 		}
 	}
 	c := mgr.GetClient()
+	tries := &failedTries{}
 	engine := mirror.New(mirror.Kind[O, R]{
 		Name: a.Name, Finalizer: a.Finalizer, New: a.New,
 		Begin: func(p *mirror.Pass[O]) mirror.Actuator[R] {
-			return &actuator[O, R]{Adapter: a, relations: rel, pass: p, spec: a.Spec(p.Object), status: a.Status(p.Object)}
+			return &actuator[O, R]{Adapter: a, relations: rel, pass: p, tries: tries, spec: a.Spec(p.Object), status: a.Status(p.Object)}
 		},
 	}, mirror.Deps{Client: c, Live: mgr.GetAPIReader(), Session: session}, mirror.Recorder(mgr, a.Component))
 

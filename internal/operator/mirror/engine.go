@@ -128,10 +128,10 @@ func (e *Engine[O, R]) record(ctx context.Context, p *Pass[O], outcome Outcome) 
 		return err
 	}
 	e.tell(p, was, outcome)
-	if p.marker == nil || *p.marker == p.SecretMarker() {
-		return nil
+	if marks := p.unstored(); len(marks) > 0 {
+		return p.Annotate(ctx, marks)
 	}
-	return p.Annotate(ctx, map[string]string{v1beta1.AnnotationSecretMarker: *p.marker})
+	return nil
 }
 
 // tell emits a warning when a resource starts to fail, or fails for another reason than before.

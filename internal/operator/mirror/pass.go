@@ -29,7 +29,7 @@ type Pass[O Object] struct {
 	events     record.EventRecorder
 
 	before  O
-	marker  *string
+	marks   map[string]string
 	created bool
 	// freed says that the finalizer is gone, and with it perhaps the resource.
 	freed bool
@@ -48,12 +48,31 @@ func (p *Pass[O]) Event(kind, reason, format string, args ...any) {
 	p.events.Event(p.Object, kind, reason, fmt.Sprintf(format, args...))
 }
 
+// Mark stores an annotation after the pass. An empty value removes it.
+func (p *Pass[O]) Mark(annotation, value string) {
+	if p.marks == nil {
+		p.marks = map[string]string{}
+	}
+	p.marks[annotation] = value
+}
+
 // MarkSecret records, after the pass, which secret inputs were sent last.
-func (p *Pass[O]) MarkSecret(marker string) { p.marker = &marker }
+func (p *Pass[O]) MarkSecret(marker string) { p.Mark(v1beta1.AnnotationSecretMarker, marker) }
 
 // SecretMarker returns what MarkSecret has recorded in an earlier pass.
 func (p *Pass[O]) SecretMarker() string {
 	return p.Object.GetAnnotations()[v1beta1.AnnotationSecretMarker]
+}
+
+// unstored are the marks that the resource does not have yet.
+func (p *Pass[O]) unstored() map[string]string {
+	left := map[string]string{}
+	for annotation, value := range p.marks {
+		if p.Object.GetAnnotations()[annotation] != value {
+			left[annotation] = value
+		}
+	}
+	return left
 }
 
 // Annotate stores annotations at once, with optimistic locking: it fails if the resource is not what this pass has read.

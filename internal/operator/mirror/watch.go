@@ -42,7 +42,7 @@ func userAnnotations(obj client.Object) map[string]string {
 	all := map[string]string{}
 	for k, v := range obj.GetAnnotations() {
 		switch k {
-		case v1beta1.AnnotationPoolIntent, v1beta1.AnnotationSecretMarker, v1beta1.AnnotationOutdatedRunners:
+		case v1beta1.AnnotationPoolIntent, v1beta1.AnnotationSecretMarker, v1beta1.AnnotationWebhookMarker, v1beta1.AnnotationOutdatedRunners:
 		default:
 			if strings.HasPrefix(k, v1beta1.Group+"/") {
 				all[k] = v

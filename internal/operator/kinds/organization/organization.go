@@ -26,7 +26,7 @@ func New(concurrent int) *entity.Adapter[*v1beta1.Organization, garm.Organizatio
 		Spec: func(o *v1beta1.Organization) entity.Spec {
 			return entity.Spec{
 				Name: entity.NameOr(o.Spec.Name, o.Name), CredentialsRef: o.Spec.CredentialsRef,
-				WebhookSecret: o.Spec.WebhookSecretRef, Balancer: o.Spec.PoolBalancerType,
+				WebhookSecret: o.Spec.WebhookSecretRef, Balancer: o.Spec.PoolBalancerType, Webhook: o.Spec.Webhook,
 			}
 		},
 		Status: func(o *v1beta1.Organization) *v1beta1.EntityStatus { return &o.Status },

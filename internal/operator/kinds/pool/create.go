@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -80,20 +79,10 @@ func (a *actuator) creatable() error {
 	}
 	info := a.pass.View.Controller()
 	for _, u := range []struct{ name, value string }{{"metadata", info.MetadataURL}, {"callback", info.CallbackURL}} {
-		if missing(u.value) {
+		if remote.URLMissing(u.value) {
 			return mirror.Wait(v1beta1.ReasonControllerURLsMissing, fmt.Sprintf(
 				"the %s URL of the GARM server is not set, so runners could not reach it; a GarmServerConfig sets it", u.name), time.Minute)
 		}
 	}
 	return nil
-}
-
-// missing says whether a URL is not set, or is one of the placeholders that earlier operators set.
-func missing(value string) bool {
-	u, err := url.Parse(value)
-	if err != nil || u.Hostname() == "" {
-		return true
-	}
-	host := strings.ToLower(u.Hostname())
-	return strings.HasPrefix(host, "initial.") && (strings.HasSuffix(host, ".garm.local") || strings.HasSuffix(host, ".garm.cloud"))
 }

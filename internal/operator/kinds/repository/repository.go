@@ -26,7 +26,7 @@ func New(concurrent int) *entity.Adapter[*v1beta1.Repository, garm.Repository] {
 		Spec: func(o *v1beta1.Repository) entity.Spec {
 			return entity.Spec{
 				Owner: o.Spec.Owner, Name: entity.NameOr(o.Spec.Name, o.Name), CredentialsRef: o.Spec.CredentialsRef,
-				WebhookSecret: o.Spec.WebhookSecretRef, Balancer: o.Spec.PoolBalancerType,
+				WebhookSecret: o.Spec.WebhookSecretRef, Balancer: o.Spec.PoolBalancerType, Webhook: o.Spec.Webhook,
 			}
 		},
 		Status: func(o *v1beta1.Repository) *v1beta1.EntityStatus { return &o.Status },

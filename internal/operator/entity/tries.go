@@ -1,0 +1,53 @@
+package entity
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
+)
+
+// failedTries remembers what a server has refused, so that it is not asked at every wake-up: of each resource the last
+// refusal, for as long as nothing changes that could make it another.
+type failedTries struct {
+	mu  sync.Mutex
+	all map[types.NamespacedName]failedTry
+}
+
+type failedTry struct {
+	wish    string
+	until   time.Time
+	message string
+	outcome mirror.Outcome
+}
+
+// note remembers a refusal of a wish until a time. Those of resources that are gone leave with the next one.
+func (f *failedTries) note(name types.NamespacedName, try failedTry, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all == nil {
+		f.all = map[types.NamespacedName]failedTry{}
+	}
+	for other, old := range f.all {
+		if old.until.Before(now) {
+			delete(f.all, other)
+		}
+	}
+	f.all[name] = try
+}
+
+// last returns the refusal that still counts for a wish.
+func (f *failedTries) last(name types.NamespacedName, wish string, now time.Time) (failedTry, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	try, ok := f.all[name]
+	return try, ok && try.wish == wish && now.Before(try.until)
+}
+
+func (f *failedTries) forget(name types.NamespacedName) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.all, name)
+}
