@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -133,11 +134,18 @@ func serving(t *testing.T, changes ...func(*operatorconfig.Operator, *operatorap
 	return r
 }
 
+// install makes the API server call an operator for as long as the test runs.
 func install(t *testing.T, url string) {
 	t.Helper()
 	if err := webhookinstall.Install(t.Context(), plane.Config(), url); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhookinstall.ConfigurationName}}
+		if err := kube.Delete(context.Background(), hooks); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // waitServing waits until a bad Pool is refused by the operator.

@@ -132,7 +132,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := setup(ctx, mgr, session, cfg.Operator, hooks.server != nil); err != nil {
 		return err
 	}
-	if err := hooks.setup(mgr, cfg.Operator.Namespaces()); err != nil {
+	if err := hooks.setup(ctx, mgr, cfg.Operator.Namespaces()); err != nil {
 		return err
 	}
 	if err := mgr.Add(sessionRunnable(mgr, session, server, garmClient, cfg, opts)); err != nil {

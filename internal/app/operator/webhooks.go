@@ -79,13 +79,15 @@ func definitions() []string {
 
 // setup adds the server to the manager, which starts it before any cache fills and on every replica, and makes readiness
 // wait for its certificate.
-func (w *webhooks) setup(mgr ctrl.Manager, namespaces []string) error {
+func (w *webhooks) setup(ctx context.Context, mgr ctrl.Manager, namespaces []string) error {
 	if w.server == nil {
 		return nil
 	}
 	server := mgr.GetWebhookServer()
 	server.Register(conversionPath, conversion.NewWebhookHandler(mgr.GetScheme(), mgr.GetConverterRegistry()))
-	admission.Register(server, mgr.GetClient(), mgr.GetAPIReader(), namespaces)
+	if err := admission.Register(server, mgr.GetClient(), mgr.GetAPIReader(), namespaces).Watch(ctx, mgr.GetCache()); err != nil {
+		return err
+	}
 	if w.keeper != nil {
 		if err := mgr.AddReadyzCheck("webhook-certificate", w.keeper.Ready); err != nil {
 			return err

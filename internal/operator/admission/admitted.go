@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// admittedLife is how long the cache may take to show a Pool that was let through.
+// admittedLife is how long a Pool that was let through may take until the cache shows it.
 const admittedLife = 30 * time.Second
 
 // admission is a request that was let through.
@@ -16,8 +16,7 @@ type admission struct {
 	name string
 }
 
-// admitted remembers, for a while, which Pools were let through. The cache does not show them at once, and two that come
-// together would each be the first.
+// admitted remembers which Pools were let through until the cache shows them: two that come together would each be the first.
 type admitted struct {
 	mu    sync.Mutex
 	byKey map[string]admission
@@ -48,6 +47,23 @@ func (a *admitted) take(key string, me admission, now time.Time) admission {
 	a.byKey[key] = me
 	a.queue = append(a.queue, forgotten{key: key, admission: me, at: now.Add(admittedLife)})
 	return me
+}
+
+// has returns the request that was let through for a key, if one was.
+func (a *admitted) has(key string) (admission, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	who, ok := a.byKey[key]
+	return who, ok
+}
+
+// seen forgets the request that made a Pool which the cache shows now. Where the API server drew the name, the key says enough.
+func (a *admitted) seen(key, name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if who, ok := a.byKey[key]; ok && (who.name == name || who.name == "") {
+		delete(a.byKey, key)
+	}
 }
 
 // drop forgets a request that came to nothing.

@@ -39,6 +39,25 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
+// A Pool that the cache shows is looked up there; requests of others stay.
+func TestAdmittedSeen(t *testing.T) {
+	a := newAdmitted()
+	now := time.Now()
+	a.take("key", admission{uid: "1", name: "first"}, now)
+	a.take("drawn", admission{uid: "2"}, now)
+	a.seen("key", "other")
+	if _, ok := a.has("key"); !ok {
+		t.Error("forgotten for another Pool")
+	}
+	a.seen("key", "first")
+	a.seen("drawn", "drawn-x7k2p")
+	for _, key := range []string{"key", "drawn"} {
+		if who, ok := a.has(key); ok {
+			t.Errorf("%s: %v is kept", key, who)
+		}
+	}
+}
+
 // Nothing is kept for ever.
 func TestAdmittedForgets(t *testing.T) {
 	a := newAdmitted()

@@ -75,22 +75,37 @@ func (h *pools) equal(ctx context.Context, pool *v1beta1.Pool, req request) (*v1
 	if found, err := h.confirm(ctx, found, same); found != nil || err != nil {
 		return found, err
 	}
-	if req.DryRun != nil && *req.DryRun {
-		return nil, nil
-	}
-	me := admission{uid: req.UID, name: pool.Name}
+	entry, me := entryOf(pool.Namespace, key), admission{uid: req.UID, name: pool.Name}
 	for {
-		other := h.admitted.take(pool.Namespace+"/"+key, me, time.Now())
-		if other.uid == me.uid {
+		other, ok := h.first(entry, me, req)
+		if !ok {
 			return nil, nil
 		}
 		found, err := h.await(ctx, pool.Namespace, same)
 		if found != nil || err != nil {
 			return found, err
 		}
-		h.admitted.drop(pool.Namespace+"/"+key, other)
+		h.admitted.drop(entry, other)
 	}
 }
+
+// first returns the request that was let through before this one and whose Pool is not seen yet, if there is one. A dry run takes
+// nobody's place.
+func (h *pools) first(entry string, me admission, req request) (admission, bool) {
+	if req.DryRun != nil && *req.DryRun {
+		other, ok := h.admitted.has(entry)
+		return other, ok && (other.name != me.name || me.name == "")
+	}
+	other := h.admitted.take(entry, me, time.Now())
+	return other, other != me
+}
+
+// seen notes that the cache shows a Pool.
+func (h *pools) seen(pool *v1beta1.Pool) {
+	h.admitted.seen(entryOf(pool.Namespace, poolspec.Key(pool)), pool.Name)
+}
+
+func entryOf(namespace, key string) string { return namespace + "/" + key }
 
 // await waits for a Pool that was let through and is not seen yet; nil if it did not come.
 func (h *pools) await(ctx context.Context, namespace string, same func(*v1beta1.Pool) bool) (*v1beta1.Pool, error) {
