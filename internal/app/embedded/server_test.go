@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,16 @@ func ask(ctx context.Context, s *Server, password func(context.Context) (string,
 	return c.GetController(ctx)
 }
 
+func get(t *testing.T, s *Server, path string) int {
+	t.Helper()
+	res, err := (&http.Client{Transport: s.Transport()}).Get(URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode
+}
+
 // What a server is stays in its data directory: it is the same one after a restart, and its secrets are for its user alone.
 func TestDataDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
@@ -60,6 +71,9 @@ func TestDataDirectory(t *testing.T) {
 		err := s.Run(t.Context(), func(ctx context.Context) error {
 			info, err := ask(ctx, s, s.Password)
 			ids = append(ids, info.ControllerID)
+			if status := get(t, s, "/metrics"); status != http.StatusUnauthorized {
+				t.Errorf("metrics without a token: status %d", status)
+			}
 			return err
 		})
 		if err != nil {

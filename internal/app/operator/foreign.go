@@ -78,14 +78,16 @@ func foreign(all []belonging, own string) error {
 		first.resource, whose, own, len(others))
 }
 
-// refuseForeign checks the resources that the operator works on, unless the user wants to take them over.
+// refuseForeign checks the resources that the operator works on. A user may want to take them over.
 func (e *embeddedSession) refuseForeign(ctx context.Context, controllerID string) error {
-	if e.config.TakeOver {
-		return nil
-	}
 	all, err := belongings(ctx, e.kube)
 	if err != nil {
 		return err
 	}
-	return foreign(all, controllerID)
+	err = foreign(all, controllerID)
+	if err != nil && e.config.TakeOver {
+		e.log.Info("Resources of another GARM server are taken over, as --embedded-server-take-over says", "refusedOtherwise", err.Error())
+		return nil
+	}
+	return err
 }
