@@ -34,15 +34,20 @@ func (e *env) embedded(dir string) operatorconfig.Config {
 	return config
 }
 
-// controller asks an embedded server for itself, as somebody does who may read its data directory.
-func (e *env) controller(config operatorconfig.Config) (garm.ControllerInfo, error) {
-	c, err := garmclient.New(garmclient.Config{
+// login speaks to an embedded server, as somebody does who may read its data directory.
+func login(config operatorconfig.Config) (*garmclient.Client, error) {
+	return garmclient.New(garmclient.Config{
 		BaseURL: "http://" + config.EmbeddedServer.ListenAddress, Username: "admin",
 		Password: func(context.Context) (string, error) {
 			text, err := os.ReadFile(filepath.Join(config.EmbeddedServer.DataDir, "admin-password"))
 			return strings.TrimSpace(string(text)), err
 		},
 	})
+}
+
+// controller asks an embedded server for itself.
+func (e *env) controller(config operatorconfig.Config) (garm.ControllerInfo, error) {
+	c, err := login(config)
 	if err != nil {
 		return garm.ControllerInfo{}, err
 	}
@@ -161,4 +166,35 @@ func TestEmbeddedServerRefusesForeignResources(t *testing.T) {
 		}
 		return stack.Ready(pool, pool)
 	})
+}
+
+// A process with an embedded server that is killed in the middle of work is followed by one on the same data: nothing is lost, and
+// nothing made twice.
+func TestEmbeddedServerIsKilled(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	config := e.embedded(filepath.Join(t.TempDir(), "data"))
+	c := config.EmbeddedServer
+	flags := []string{
+		"--embedded-server", "--embedded-server-data-dir=" + c.DataDir, "--embedded-server-listen-address=" + c.ListenAddress,
+		"--embedded-server-url=" + c.URL, "--embedded-server-providers-file=" + c.ProvidersFile,
+	}
+	var err error
+	if e.GARM, err = login(config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.GARM.CloseIdleConnections)
+	first := e.process(flags...)
+	pools := e.Pools(12)
+	if err := e.Apply(e.ctx, append(e.Base(), pools[:6]...)...); err != nil {
+		t.Fatal(err)
+	}
+	e.ready(6)
+	if err := e.Apply(e.ctx, pools[6:]...); err != nil {
+		t.Fatal(err)
+	}
+	first.kill()
+	second := e.process(flags...)
+	e.ready(12)
+	e.stop(second)
 }

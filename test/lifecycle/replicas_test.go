@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
-// replica is one process of the operator, with a proxy of its own that counts what it asks of GARM.
+// replica is one process of the operator, with a proxy of its own that counts what it asks of GARM; nil with an embedded server.
 type replica struct {
 	proxy  *garmproxy.Proxy
 	health string
@@ -23,7 +24,25 @@ type replica struct {
 	out    *output
 }
 
+// replica starts a process that uses the environment's server.
 func (e *env) replica() *replica {
+	e.t.Helper()
+	proxy, err := garmproxy.Start(e.ServerURL())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(proxy.Close)
+	password := filepath.Join(e.t.TempDir(), "password")
+	if err := os.WriteFile(password, []byte(stack.Password), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	r := e.process("--garm-server="+proxy.URL(), "--garm-username="+stack.User, "--garm-email="+stack.Email, "--garm-password-file="+password)
+	r.proxy = proxy
+	return r
+}
+
+// process starts the operator with leader election and some flags.
+func (e *env) process(flags ...string) *replica {
 	e.t.Helper()
 	program, err := built()
 	if err != nil {
@@ -39,16 +58,10 @@ func (e *env) replica() *replica {
 		e.t.Fatal(err)
 	}
 	r := &replica{health: freeAddress(e.t), out: &output{}}
-	if r.proxy, err = garmproxy.Start(e.ServerURL()); err != nil {
-		e.t.Fatal(err)
-	}
-	e.t.Cleanup(r.proxy.Close)
-	r.cmd = exec.Command(program,
+	r.cmd = exec.Command(program, append(flags,
 		"--kubeconfig="+kubeconfig, "--operator-leader-election", "--operator-watch-namespace="+e.namespace, "--operator-runner-reconciliation",
 		"--operator-metrics-bind-address="+freeAddress(e.t), "--operator-health-probe-bind-address="+r.health,
-		"--garm-server="+r.proxy.URL(), "--garm-username="+stack.User, "--garm-email="+stack.Email,
-	)
-	r.cmd.Env = append(r.cmd.Environ(), "GARM_PASSWORD="+stack.Password)
+	)...)
 	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out
 	if err := r.cmd.Start(); err != nil {
 		e.t.Fatal(err)
