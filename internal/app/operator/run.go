@@ -28,6 +28,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/access"
 	operatormetrics "github.com/garm-operator/garm-operator/internal/operator/metrics"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/operator/storageversion"
 	"github.com/garm-operator/garm-operator/internal/operator/webhookcert"
 )
 
@@ -138,6 +139,9 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := mgr.Add(sessionRunnable(mgr, session, server, garmClient, cfg, opts)); err != nil {
 		return err
 	}
+	if err := addRewriter(mgr, cfg.Operator, opts); err != nil {
+		return err
+	}
 	if err := health(mgr); err != nil {
 		return err
 	}
@@ -151,6 +155,17 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	defer mgr.GetHTTPClient().CloseIdleConnections()
 	defer garmClient.CloseIdleConnections()
 	return hooks.run(ctx, mgr)
+}
+
+// addRewriter has resources that are stored in an old version written again.
+func addRewriter(mgr ctrl.Manager, cfg operatorconfig.Operator, opts Options) error {
+	rewriter, err := storageversion.New(mgr.GetConfig(), storageversion.Options{
+		Definitions: definitions(), Namespaces: cfg.Namespaces(), Log: opts.Log.WithName("stored-version"),
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Add(rewriter)
 }
 
 func cacheOptions(cfg operatorconfig.Operator) cache.Options {

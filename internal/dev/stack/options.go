@@ -34,6 +34,8 @@ type Options struct {
 	// path of its configuration.
 	Provider       string
 	ProviderConfig string
+	// OtherProviders are names of further providers that cannot make machines.
+	OtherProviders []string
 	// Log gets what the server and the operator log. Default: nothing.
 	Log *slog.Logger
 }

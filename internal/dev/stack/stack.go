@@ -146,6 +146,11 @@ func (s *Stack) config() *garmconfig.Config {
 		Name: "local", Type: "external", Description: "machines of the test",
 		External: garmconfig.External{Executable: s.options.Provider, ConfigFile: s.options.ProviderConfig, InterfaceVersion: "v0.1.1"},
 	}}
+	for _, name := range s.options.OtherProviders {
+		c.Providers = append(c.Providers, garmconfig.Provider{
+			Name: name, Type: "external", External: garmconfig.External{Executable: "/bin/false", InterfaceVersion: "v0.1.1"},
+		})
+	}
 	return c
 }
 
