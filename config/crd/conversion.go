@@ -13,7 +13,7 @@ import (
 const ConversionPath = "/convert"
 
 // converted are the kinds whose versions differ. Image and Runner have two versions, too, but need nobody to convert them: see
-// docs/adr on conversion without a webhook.
+// docs/adr/0006-conversion.md.
 var converted = []string{"Enterprise", "Organization", "Pool", "Repository"}
 
 // Definitions returns what Bases holds, in the order of the files' names.

@@ -9,9 +9,3 @@ import _ "embed" // for the manifests
 //
 //go:embed manifests.yaml
 var Manifests []byte
-
-// Conversion is what a custom resource definition with two versions holds in spec, so that the API server has its resources
-// converted by the operator.
-//
-//go:embed conversion.yaml
-var Conversion []byte

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/config/crd"
 	"github.com/garm-operator/garm-operator/config/webhook"
 )
 
@@ -27,7 +28,7 @@ import (
 const ConfigurationName = "validating-webhook-configuration"
 
 // Install makes the API server call webhooks at a URL such as https://localhost:9443, or changes where it calls: it applies the
-// ValidatingWebhookConfiguration, and the conversion of those custom resource definitions of the group that have more than one version.
+// ValidatingWebhookConfiguration, and the conversion of those custom resource definitions of the group that need it.
 func Install(ctx context.Context, config *rest.Config, url string) error {
 	c, err := newClient(config)
 	if err != nil {
@@ -47,14 +48,12 @@ func Install(ctx context.Context, config *rest.Config, url string) error {
 	}
 	for i := range definitions {
 		d := &definitions[i]
-		if len(d.Spec.Versions) < 2 {
+		if !crd.Converted(d) {
 			continue
 		}
 		base := d.DeepCopy()
-		if err := yaml.UnmarshalStrict(webhook.Conversion, &d.Spec); err != nil {
-			return fmt.Errorf("read the conversion manifest: %w", err)
-		}
-		CallURL(d, url)
+		path := crd.ConversionPath
+		d = crd.WithConversion(d, apiextensionsv1.WebhookClientConfig{URL: at(url, &path)})
 		if err := c.Patch(ctx, d, client.MergeFrom(base)); err != nil {
 			return fmt.Errorf("set the conversion of %s: %w", d.Name, err)
 		}
