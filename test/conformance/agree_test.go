@@ -16,7 +16,7 @@ import (
 // topics are those that the server has by now.
 var topics = []string{
 	"setup", "auth", "controller", "endpoints", "credentials", "repositories", "organizations", "enterprises", "pools", "instances",
-	"callbacks", "metadata", "events", "routing", "webhooks", "jobs",
+	"callbacks", "metadata", "events", "routing", "webhooks", "jobs", "metrics",
 }
 
 // TestServerAgreesWithV021 replays the conversations of the newest release: everything has to agree but what differs on

@@ -10,6 +10,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/auth"
 	"github.com/garm-operator/garm-operator/internal/server/fleet"
 	"github.com/garm-operator/garm-operator/internal/server/forge/github"
+	"github.com/garm-operator/garm-operator/internal/server/metrics"
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/provider"
 	"github.com/garm-operator/garm-operator/internal/server/service"
@@ -17,9 +18,10 @@ import (
 
 // parts are what the fleet engine gives to the rest of the server.
 type parts struct {
-	engine *fleet.Engine
-	forges forges
-	close  func()
+	engine   *fleet.Engine
+	forges   forges
+	counters *metrics.Counters
+	close    func()
 }
 
 // fleet puts the engine together with the forge and the configured providers.
@@ -28,11 +30,13 @@ func (s *Server) fleet(ctx context.Context, o Options, tokens *auth.Tokens) (par
 	if err != nil {
 		return parts{}, fmt.Errorf("reading the controller: %w", err)
 	}
+	counters := metrics.NewCounters()
 	var configs []provider.Config
 	for _, p := range o.Config.Providers {
 		configs = append(configs, provider.Config{
 			Name: p.Name, Executable: p.External.Executable, Dir: p.External.ProviderDir, ConfigFile: p.External.ConfigFile,
 			Environment: p.External.EnvironmentVariables, Version: protocol.Version(p.External.InterfaceVersion), DisableJIT: p.DisableJITConfig,
+			Observe: func(operation string, err error) { counters.Provider(operation, p.Name, err) },
 			Timeout: time.Duration(p.External.ExecTimeoutSeconds) * time.Second, Controller: controller.ID,
 		})
 	}
@@ -41,12 +45,16 @@ func (s *Server) fleet(ctx context.Context, o Options, tokens *auth.Tokens) (par
 		return parts{}, err
 	}
 	hub := github.New(github.Options{Secrets: s.store, UserAgent: "garm/" + o.Version, Transport: o.Forge})
-	engine := fleet.New(fleet.Options{Store: s.store, Forges: hub, Providers: providers, Tokens: tokens, Logger: s.log, Limits: o.Limits})
-	return parts{engine, forges{hub}, hub.Close}, nil
+	counted := metrics.Forges{Forges: hub, Counters: counters}
+	engine := fleet.New(fleet.Options{Store: s.store, Forges: counted, Providers: providers, Tokens: tokens, Logger: s.log, Limits: o.Limits})
+	return parts{engine, forges{counted, hub}, counters, hub.Close}, nil
 }
 
 // forges answers the use cases by the engine's forges.
-type forges struct{ *github.Forges }
+type forges struct {
+	metrics.Forges
+	github *github.Forges
+}
 
 // RegistrationToken implements service.Forges.
 func (f forges) RegistrationToken(ctx context.Context, entity model.Entity) (string, time.Time, error) {
@@ -59,7 +67,8 @@ func (f forges) RegistrationToken(ctx context.Context, entity model.Entity) (str
 
 // Webhooks implements service.Forges.
 func (f forges) Webhooks(ctx context.Context, entity model.Entity) (service.Webhooks, error) {
-	return f.Forges.Webhooks(ctx, entity)
+	made, err := f.github.Webhooks(ctx, entity)
+	return metrics.Webhooks{Webhooks: made, Counters: f.Counters, Kind: entity.Kind}, err
 }
 
 // Tools implements service.Forges.

@@ -119,12 +119,14 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	if err := svc.SeedController(ctx, c.Default.MetadataURL, c.Default.CallbackURL, c.Default.WebhookURL); err != nil {
 		return fmt.Errorf("seeding the controller URLs: %w", err)
 	}
+	hooks := webhook.New(s.store, s.log)
+	hooks.Observe = parts.counters.Webhook
 	api := rest.Options{
 		Service: svc, Tokens: tokens, Hub: s.hub, Version: o.Version, CORSOrigins: c.APIServer.CORSOrigins, Log: s.log,
-		Webhooks: webhook.New(s.store, s.log), MetricsOpen: c.Metrics.DisableAuth, Debug: c.Default.DebugServer,
+		Webhooks: hooks, MetricsOpen: c.Metrics.DisableAuth, Debug: c.Default.DebugServer,
 	}
 	if c.Metrics.Enable {
-		api.Metrics = metrics.Handler(metrics.Options{Source: s.store, Health: parts.engine.Health, Providers: described(c.Providers), Log: s.log})
+		api.Metrics = metrics.Handler(metrics.Options{Source: s.store, Health: parts.engine.Health, Providers: described(c.Providers), Counters: parts.counters, Log: s.log})
 	}
 	if c.LogStreamer() {
 		api.Logs = o.LogStream

@@ -29,7 +29,9 @@ type Options struct {
 	// Health is what the engine saw last of an entity.
 	Health    func(model.EntityID) model.EntityHealth
 	Providers []Provider
-	Log       *slog.Logger
+	// Counters are shown besides; nil for none.
+	Counters *Counters
+	Log      *slog.Logger
 }
 
 // Provider describes a configured provider.
@@ -41,7 +43,10 @@ const readTimeout = 10 * time.Second
 // Handler serves the metrics of a server. Gauges are read when they are asked for, so none is ever stale.
 func Handler(o Options) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), fleet{o})
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), gaugeReader{o})
+	if o.Counters != nil {
+		registry.MustRegister(o.Counters.all()...)
+	}
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
@@ -71,11 +76,11 @@ func perKind(name, help string, labels ...string) map[model.EntityKind]*promethe
 	return descs
 }
 
-// fleet collects the gauges.
-type fleet struct{ Options }
+// gaugeReader collects the gauges.
+type gaugeReader struct{ Options }
 
 // Describe implements prometheus.Collector.
-func (f fleet) Describe(ch chan<- *prometheus.Desc) {
+func (f gaugeReader) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{health, providerInfo, poolInfo, poolStatus, poolMax, poolMinIdle, poolTimeout, runnerStatus} {
 		ch <- d
 	}
@@ -87,7 +92,7 @@ func (f fleet) Describe(ch chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (f fleet) Collect(ch chan<- prometheus.Metric) {
+func (f gaugeReader) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	if err := f.collect(ctx, gauges(ch)); err != nil {
@@ -102,7 +107,7 @@ func (g gauges) set(d *prometheus.Desc, value float64, labels ...string) {
 	g <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 }
 
-func (f fleet) collect(ctx context.Context, g gauges) error {
+func (f gaugeReader) collect(ctx context.Context, g gauges) error {
 	c, err := f.Source.Controller(ctx)
 	if err != nil {
 		return err

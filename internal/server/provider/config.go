@@ -23,6 +23,8 @@ const DefaultConcurrency = 16
 type Config struct {
 	Name        string
 	Description string
+	// Observe is told of every run of the program; nil for nobody.
+	Observe func(operation string, err error)
 	// Executable is the absolute path of the program. Dir is the old way: a folder that holds LegacyProgram.
 	Executable string
 	Dir        string

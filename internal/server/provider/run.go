@@ -29,8 +29,11 @@ const (
 
 // run runs the program once and returns its standard output. Errors are of type *fleet.ProviderError; secrets are taken
 // out of their texts.
-func (p *External) run(ctx context.Context, pool model.Pool, call provider.Call, input []byte, secrets []string) ([]byte, error) {
+func (p *External) run(ctx context.Context, pool model.Pool, call provider.Call, input []byte, secrets []string) (answer []byte, err error) {
 	op := string(call.Command)
+	if p.config.Observe != nil {
+		defer func() { p.config.Observe(op, err) }()
+	}
 	if err := p.running.Acquire(ctx, 1); err != nil {
 		return nil, &fleet.ProviderError{Kind: fleet.ProviderTimeout, Op: op, Fault: "the provider was not started: too many runs are under way", Err: err}
 	}
@@ -46,7 +49,7 @@ func (p *External) run(ctx context.Context, pool model.Pool, call provider.Call,
 	cmd.WaitDelay = pipeGrace
 	ownGroup(cmd)
 	started := time.Now()
-	err := runLocked(cmd)
+	err = runLocked(cmd)
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}

@@ -13,11 +13,16 @@ import (
 	"net/url"
 	"strings"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
 
 // maxBody is GitHub's own limit of a payload.
 const maxBody = 25 << 20
+
+// maxBodies bounds the payloads that are held at a time: anybody can send one before its signature is checked.
+const maxBodies = 4 * maxBody
 
 // Store is what webhooks need of the database.
 type Store interface {
@@ -34,12 +39,19 @@ type Store interface {
 // Handler takes webhooks of a forge. One is taken when its transaction is done; what follows from it, the engine learns
 // from the change feed.
 type Handler struct {
-	store Store
-	log   *slog.Logger
+	// Observe is told of every webhook about a job, and why it was not taken: empty, owner_unknown, signature_invalid or
+	// unknown; nil for nobody.
+	Observe func(reason string)
+
+	store  Store
+	log    *slog.Logger
+	bodies *semaphore.Weighted
 }
 
 // New makes a handler.
-func New(store Store, log *slog.Logger) *Handler { return &Handler{store, log} }
+func New(store Store, log *slog.Logger) *Handler {
+	return &Handler{store: store, log: log, bodies: semaphore.NewWeighted(maxBodies)}
+}
 
 // Take takes the webhook that a request brings, and answers nothing. Errors are of kind model.KindInvalid for what is no
 // webhook and model.KindUnauthorized for a signature that is missing or wrong. One that is about nothing of ours is no
@@ -55,6 +67,14 @@ func (h *Handler) Take(w http.ResponseWriter, r *http.Request) error {
 			return nil // meant for another server
 		}
 	}
+	size := r.ContentLength
+	if size < 0 || size > maxBody {
+		size = maxBody
+	}
+	if err := h.bodies.Acquire(ctx, size); err != nil {
+		return model.Invalid("the sender did not wait")
+	}
+	defer h.bodies.Release(size)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return model.Invalid("the body cannot be read: %v", err)
@@ -62,22 +82,44 @@ func (h *Handler) Take(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("X-Github-Event") != "workflow_job" {
 		return nil
 	}
+	known, err := h.takeJob(ctx, r.Header, body)
+	if h.Observe != nil {
+		h.Observe(reasonOf(known, err))
+	}
+	return err
+}
+
+// reasonOf is how a webhook about a job is counted.
+func reasonOf(known bool, err error) string {
+	switch {
+	case err == nil && known:
+		return ""
+	case err == nil:
+		return "owner_unknown"
+	case model.KindOf(err) == model.KindUnauthorized:
+		return "signature_invalid"
+	}
+	return "unknown"
+}
+
+// takeJob takes the payload of a webhook about a job. Known says whether that is one of ours.
+func (h *Handler) takeJob(ctx context.Context, header http.Header, body []byte) (known bool, err error) {
 	var p payload
 	if err := json.Unmarshal(body, &p); err != nil {
-		return model.Invalid("the body is no workflow_job event")
+		return false, model.Invalid("the body is no workflow_job event")
 	}
-	entity, found, err := h.entity(ctx, r.Header.Get("X-Github-Hook-Installation-Target-Type"), p)
+	entity, found, err := h.entity(ctx, header.Get("X-Github-Hook-Installation-Target-Type"), p)
 	if err != nil || !found {
-		return err
+		return false, err
 	}
 	secret, err := h.store.WebhookSecret(ctx, entity.ID)
 	if err != nil {
-		return err
+		return true, err
 	}
-	if err := checkSignature(secret, body, r.Header.Get("X-Hub-Signature-256")); err != nil {
-		return err
+	if err := checkSignature(secret, body, header.Get("X-Hub-Signature-256")); err != nil {
+		return true, err
 	}
-	return h.record(ctx, entity, p)
+	return true, h.record(ctx, entity, p)
 }
 
 // entity finds who a webhook is about: by the address of the job and the type of the target. Unknown ones are nobody's
