@@ -35,6 +35,11 @@ type GitHubEndpointSpec struct {
 
 // GitHubEndpointStatus is the observed state of a GitHubEndpoint.
 type GitHubEndpointStatus struct {
+	// Id (UUID) of the GARM controller at which the endpoint was created or taken over for this resource. Only there is it
+	// deleted with the resource.
+	// +optional
+	ControllerID string `json:"controllerId,omitempty"`
+
 	// Generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

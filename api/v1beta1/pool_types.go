@@ -151,6 +151,11 @@ type PoolStatus struct {
 	// +optional
 	ControllerID string `json:"controllerId,omitempty"`
 
+	// State of the pool, as the GARM server counts it, in which its extra specs were last known to be as wanted. Empty
+	// where the server counts nothing (v0.1.5). After a restart only pools are read one by one that have another.
+	// +optional
+	Revision string `json:"revision,omitempty"`
+
 	// Generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

@@ -41,7 +41,7 @@ var contracts = []contract{
 			"maxRunners integer! minIdleRunners integer! osArch string! osType string! priority integer providerName string! " +
 			"rotateOutdatedRunners boolean runnerBootstrapTimeout integer! runnerPrefix string tags array!",
 		"conditions array controllerId string id string! longRunningIdleRunners integer! observedGeneration integer " +
-			"selector string! tags array",
+			"revision string selector string! tags array",
 	},
 	{"Image", "images", "", "", "tag string", ""},
 	{
@@ -59,7 +59,7 @@ var contracts = []contract{
 	{
 		"GitHubEndpoint", "githubendpoints", "", "status",
 		"apiBaseUrl string baseUrl string caCertBundleSecretRef object deletionPolicy string description string uploadBaseUrl string",
-		"conditions array observedGeneration integer",
+		"conditions array controllerId string observedGeneration integer",
 	},
 	{
 		"GitHubCredential", "githubcredentials", "", "status",

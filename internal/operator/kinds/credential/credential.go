@@ -107,21 +107,25 @@ func (a *actuator) Observe(context.Context) (*garm.Credentials, error) {
 }
 
 // own returns which of the credentials that have the name go with the resource: those that it has recorded, else those
-// that it may have made. Others of its name stay.
+// that a create without an answer may have made. Others of its name stay.
 func (a *actuator) own(found []garm.Credentials) *garm.Credentials {
-	var made *garm.Credentials
 	for i := range found {
-		switch c := &found[i]; {
-		case remote.CredentialsID(c.ID) == a.Recorded():
+		c := &found[i]
+		if remote.CredentialsID(c.ID) == a.Recorded() {
 			return c
-		case a.other(c) == "":
-			made = c
+		}
+		if a.begun() && a.other(c) == "" {
+			a.seen = remote.CredentialsID(c.ID)
+			return c
 		}
 	}
-	if made != nil {
-		a.seen = remote.CredentialsID(made.ID)
-	}
-	return made
+	return nil
+}
+
+// begun says whether a create was begun at the present server of which no answer is recorded.
+func (a *actuator) begun() bool {
+	s := a.pass.Object.Status
+	return s.ID == 0 && s.ControllerID != "" && s.ControllerID == a.pass.ControllerID()
 }
 
 // other says why credentials of the right name are not those that the resource stands for; "" if they are.
@@ -140,6 +144,9 @@ func (a *actuator) other(c *garm.Credentials) string {
 // Gone asks by id where there is one. What has the id under another name is not what was recorded: it was drawn again.
 func (a *actuator) Gone(ctx context.Context) (bool, error) {
 	view := a.pass.View
+	if a.seen == "" && !a.begun() {
+		return true, nil
+	}
 	if a.seen == "" {
 		err := view.Relist(ctx, remote.KindCredentials, time.Now())
 		found, _ := view.CredentialsNamed(a.pass.Object.Name)
@@ -162,6 +169,8 @@ func (a *actuator) Create(ctx context.Context) (*garm.Credentials, error) {
 		Name: p.Object.Name, Description: p.Object.Spec.Description, Endpoint: p.Object.Spec.EndpointRef.Name, AuthType: string(p.Object.Spec.AuthType),
 	}
 	params.PAT, params.App = a.login()
+	// Should no answer come, the credentials are known by this to be the resource's once that is deleted.
+	p.Object.Status.ID, p.Object.Status.ControllerID = 0, p.ControllerID()
 	p.Event(corev1.EventTypeNormal, mirror.EventCreating, "creating the credentials at the GARM server")
 	c, err := p.View.Writer().CreateCredentials(ctx, params)
 	if garm.KindOf(err) == garm.KindConflict {

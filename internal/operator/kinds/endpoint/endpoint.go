@@ -8,12 +8,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/refs"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/operator/status"
 )
 
 // builtIn is the endpoint that a server makes by itself. Old servers neither change nor delete it.
@@ -62,13 +64,28 @@ func (a *actuator) Observe(context.Context) (*garm.Endpoint, error) {
 	switch {
 	case !synced:
 		return nil, mirror.Again(time.Second)
-	case !found:
+	case !found, a.foreign():
 		return nil, nil
 	}
 	return &e, nil
 }
 
+// foreign says that the resource is being deleted, and that the endpoint of its name, if there is one, was neither made nor
+// taken over for it. Earlier operators recorded no more than that they had succeeded.
+func (a *actuator) foreign() bool {
+	obj := a.pass.Object
+	recorded := obj.Status.ControllerID
+	if recorded == "" {
+		ready := status.Find(obj, v1beta1.ConditionReady)
+		return !obj.DeletionTimestamp.IsZero() && (ready == nil || ready.Status != metav1.ConditionTrue)
+	}
+	return !obj.DeletionTimestamp.IsZero() && recorded != a.pass.ControllerID()
+}
+
 func (a *actuator) Gone(ctx context.Context) (bool, error) {
+	if a.foreign() {
+		return true, nil
+	}
 	return a.pass.View.ConfirmGone(ctx, remote.KindEndpoint, a.pass.Object.Name)
 }
 
@@ -86,6 +103,8 @@ func (a *actuator) Create(ctx context.Context) (*garm.Endpoint, error) {
 			return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, "spec."+u.field+" must be set: the GARM server has no endpoint of this name yet, and needs it to make one")
 		}
 	}
+	// Should no answer come, the endpoint is known by this to be the resource's once that is deleted.
+	p.Object.Status.ControllerID = p.ControllerID()
 	p.Event(corev1.EventTypeNormal, mirror.EventCreating, "creating the endpoint at the GARM server")
 	e, err := p.View.Writer().CreateEndpoint(ctx, garm.CreateEndpointParams{
 		Name: p.Object.Name, Description: spec.Description, APIBaseURL: string(spec.APIBaseURL),
@@ -214,7 +233,9 @@ func (a *actuator) Delete(ctx context.Context, e *garm.Endpoint) error {
 	return a.pass.View.Writer().DeleteEndpoint(ctx, e.Name)
 }
 
-// Project has nothing to write: the status holds conditions alone.
-func (a *actuator) Project(*garm.Endpoint) {}
+// Project records that the endpoint is the resource's.
+func (a *actuator) Project(*garm.Endpoint) {
+	a.pass.Object.Status.ControllerID = a.pass.ControllerID()
+}
 
 func ptr[T any](v T) *T { return &v }

@@ -21,6 +21,9 @@ type actuator struct {
 	scope scope
 	// extraKnown says that the extra specs of what is compared are those at the server.
 	extraKnown bool
+	// verified says that the extra specs are known of the pool as it is now, moved that this was found out, or made so, in
+	// this pass.
+	verified, moved bool
 	// foreign says that the recorded pool belongs to another entity now, so that the id does not count.
 	foreign bool
 	seen    string
@@ -142,21 +145,21 @@ func (a *actuator) Gone(ctx context.Context) (bool, error) {
 	return gone, err
 }
 
-// Prepare learns the extra specs where the spec has changed since it was last in force, and lists do not tell.
+// Prepare learns the extra specs where the spec, or the pool, has changed since it was last in force, and lists do not tell.
 func (a *actuator) Prepare(ctx context.Context, r *garm.Pool) (*garm.Pool, error) {
-	extra, known, _ := a.pass.View.PoolExtraSpecs(r.ID)
+	extra, known, current := a.pass.View.PoolExtraSpecs(r.ID)
 	if known {
-		r.ExtraSpecs, a.extraKnown = extra, true
+		r.ExtraSpecs, a.extraKnown, a.verified = extra, true, current
 		return r, nil
 	}
-	if inForce(a.pass.Object) {
+	if inForce(a.pass.Object) && !changedSince(a.pass.Object.Status.Revision, r) {
 		return r, nil
 	}
 	full, err := a.pass.View.FetchPool(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	a.extraKnown = true
+	a.extraKnown, a.verified, a.moved = true, true, true
 	return &full, nil
 }
 
@@ -182,6 +185,7 @@ func (a *actuator) Update(ctx context.Context, r *garm.Pool, fields []string) (*
 	if err != nil {
 		return nil, err
 	}
+	a.verified, a.moved = a.verified || slices.Contains(fields, fieldExtra), true
 	if len(updated.ExtraSpecs) == 0 {
 		a.extraKnown = false // the answer of this server does not show them
 	}
@@ -196,6 +200,9 @@ func (a *actuator) Project(r *garm.Pool) {
 	s := &a.pass.Object.Status
 	s.ID, s.ControllerID = r.ID, a.pass.ControllerID()
 	s.LongRunningIdleRunners = int64(a.old)
+	if a.verified && (a.moved || s.Revision == "") {
+		s.Revision = revision(r)
+	}
 	tags := make([]string, 0, len(r.Tags))
 	for _, t := range r.Tags {
 		tags = append(tags, t.Name)

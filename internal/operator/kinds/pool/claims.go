@@ -19,13 +19,18 @@ type claims struct {
 	byID     map[string]types.UID
 	creating map[types.UID]bool
 	void     map[types.UID]time.Time
+	sighted  map[types.UID]sighting
 }
+
+// sighting is when this process has first seen an intent, by its own clock.
+type sighting struct{ intent, first time.Time }
 
 type claim struct{ controllerID, id string }
 
 func newClaims() *claims {
 	return &claims{
 		byPool: map[types.UID]claim{}, byID: map[string]types.UID{}, creating: map[types.UID]bool{}, void: map[types.UID]time.Time{},
+		sighted: map[types.UID]sighting{},
 	}
 }
 
@@ -76,6 +81,18 @@ func (c *claims) forget(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.void, uid)
+	delete(c.sighted, uid)
+}
+
+// sight returns when this process has first seen the intent of a Pool.
+func (c *claims) sight(uid types.UID, intent, now time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.sighted[uid]; ok && s.intent.Equal(intent) {
+		return s.first
+	}
+	c.sighted[uid] = sighting{intent: intent, first: now}
+	return now
 }
 
 func (c *claims) begin(uid types.UID) {

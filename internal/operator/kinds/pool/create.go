@@ -62,6 +62,7 @@ func (a *actuator) Create(ctx context.Context) (*garm.Pool, error) {
 		return nil, errClaimed
 	}
 	a.seen = r.ID
+	a.verified, a.moved = true, true
 	return &r, nil
 }
 

@@ -60,6 +60,16 @@ func (i intent) settled() time.Time {
 	return i.Time.Add(createDeadline + settleMargin).Truncate(settleGrid).Add(settleGrid)
 }
 
+// settledBy is settled for a process that has first seen the intent at a time by its own clock: the one that has stored it
+// may have a clock that is ahead, but had stored it by then.
+func (i intent) settledBy(first time.Time) time.Time {
+	own := intent{Time: first}.settled()
+	if theirs := i.settled(); theirs.Before(own) {
+		return theirs
+	}
+	return own
+}
+
 // had says whether a pool was there before the create.
 func (i intent) had(id string) bool { return slices.Contains(strings.Split(i.Had, ","), short(id)) }
 

@@ -101,3 +101,32 @@ func TestIntentIsOpenUntilTheStatusChanges(t *testing.T) {
 		t.Error("a broken intent counts")
 	}
 }
+
+// An intent is settled once its create is over by the clock of whoever looks, however far ahead the other clock was.
+func TestIntentOfAnotherClock(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		stored time.Time
+		most   time.Duration
+	}{
+		"the same clock":        {now, createDeadline + settleMargin + settleGrid},
+		"long ago":              {now.Add(-time.Hour), -time.Hour + createDeadline + settleMargin + settleGrid},
+		"a clock a day ahead":   {now.Add(24 * time.Hour), createDeadline + settleMargin + settleGrid},
+		"a clock a year behind": {now.AddDate(-1, 0, 0), -time.Hour},
+	} {
+		if got := (intent{Time: c.stored}).settledBy(now).Sub(now); got > c.most {
+			t.Errorf("%s: settled after %s, not %s", name, got, c.most)
+		}
+	}
+	all := newClaims()
+	if all.sight("1", now, now) != now || all.sight("1", now, now.Add(time.Minute)) != now {
+		t.Error("an intent that was seen before counts from then on")
+	}
+	if later := now.Add(time.Minute); all.sight("1", later, later) != later {
+		t.Error("another intent counts anew")
+	}
+	all.forget("1")
+	if len(all.sighted) != 0 {
+		t.Error("what is gone is remembered")
+	}
+}

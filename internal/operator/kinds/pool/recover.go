@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,13 +17,20 @@ import (
 // recover finds out what came of an open intent: the pool that it created, or nil if it created none.
 func (a *actuator) recover(ctx context.Context, open *intent) (*garm.Pool, error) {
 	uid := a.pass.Object.UID
-	if rest := time.Until(open.settled()); rest > 0 {
-		return nil, mirror.Again(rest)
+	first := a.claims.sight(uid, open.Time, time.Now())
+	settled := open.settledBy(first)
+	if rest := time.Until(settled); rest > 0 {
+		if open.Time.Before(first.Add(settleMargin)) {
+			return nil, mirror.Again(rest)
+		}
+		return nil, mirror.Wait(v1beta1.ReasonReconciling, fmt.Sprintf(
+			"an earlier process began to create the GARM pool at %s, by a clock that is ahead of this one; what came of it is looked for after %s",
+			open.Time.Format(time.RFC3339), settled.UTC().Format(time.RFC3339)), rest)
 	}
 	a.claims.gate.Lock()
 	defer a.claims.gate.Unlock()
 	view := a.pass.View
-	if err := view.Relist(ctx, remote.KindPool, open.settled()); err != nil {
+	if err := view.Relist(ctx, remote.KindPool, settled); err != nil {
 		return nil, err
 	}
 	pools, err := a.livePools(ctx)
