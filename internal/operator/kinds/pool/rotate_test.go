@@ -133,3 +133,23 @@ func TestOP35RotationEnds(t *testing.T) {
 		t.Fatalf("not over: %+v", all)
 	})
 }
+
+// A revision tells a pool that has changed from one that has not, as exactly as the server does.
+func TestRevision(t *testing.T) {
+	at := time.Date(2026, 1, 1, 12, 0, 0, 123456789, time.UTC)
+	for name, c := range map[string]struct {
+		before, after garm.Pool
+		want          bool
+	}{
+		"v0.1.5 does not tell":     {before: garm.Pool{}, after: garm.Pool{Image: "i"}},
+		"another time":             {before: garm.Pool{UpdatedAt: at}, after: garm.Pool{UpdatedAt: at.Add(time.Second)}, want: true},
+		"the same, less exactly":   {before: garm.Pool{UpdatedAt: at}, after: garm.Pool{UpdatedAt: at.Truncate(time.Microsecond)}},
+		"the first generation":     {before: garm.Pool{UpdatedAt: at}, after: garm.Pool{UpdatedAt: at, Generation: 1}, want: true},
+		"another generation":       {before: garm.Pool{Generation: 1}, after: garm.Pool{Generation: 2}, want: true},
+		"what concerns no runners": {before: garm.Pool{Generation: 1, UpdatedAt: at}, after: garm.Pool{Generation: 1, UpdatedAt: at.Add(time.Hour)}},
+	} {
+		if got := changedSince(revision(&c.before), &c.after); got != c.want {
+			t.Errorf("%s: changed %t", name, got)
+		}
+	}
+}
