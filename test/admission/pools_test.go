@@ -8,10 +8,12 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/garm-operator/garm-operator/api/v1alpha1"
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 )
 
@@ -72,6 +74,27 @@ func applied(t *testing.T) {
 	}
 	if err := apply("second"); !refusedFor(err, "first") {
 		t.Errorf("the second: %v", err)
+	}
+}
+
+// A request in the old version is asked about as well, and counts as well.
+func oldVersion(t *testing.T) {
+	ns := namespace(t)
+	old := func(name, extra string) *v1alpha1.Pool {
+		return &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Spec: v1alpha1.PoolSpec{
+			GitHubScopeRef: v1alpha1.TypedLocalObjectReference{Kind: "Organization", Name: "octo-org"}, ProviderName: "local", ImageName: "ubuntu",
+			Flavor: "small", OSType: "linux", OSArch: "amd64", Tags: []string{"linux", "small"}, MaxRunners: 4, RunnerBootstrapTimeout: 20,
+			Enabled: true, ExtraSpecs: extra,
+		}}
+	}
+	if err := kube.Create(t.Context(), old("bad", "{bad}")); !apierrors.IsInvalid(err) {
+		t.Errorf("bad extraSpecs: %v", err)
+	}
+	create(t, old("first", ""))
+	for name, p := range map[string]client.Object{"the old version": old("second", ""), "the new one": pool(ns, "third")} {
+		if err := kube.Create(t.Context(), p); !refusedFor(err, "first") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

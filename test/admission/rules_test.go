@@ -20,6 +20,7 @@ func TestRules(t *testing.T) {
 		"OP-16/deleted":          deletedPools,
 		"OP-16/update":           updatedPools,
 		"OP-16/generated-names":  generatedNames,
+		"OP-16/v1alpha1":         oldVersion,
 		"OP-17/in-parallel":      equalInParallel,
 		"OP-17/differ-in-tags":   differentInParallel,
 		"OP-22/used":             usedImage,
