@@ -12,7 +12,7 @@ ARGS ?=
 
 controlplane := tools/controlplane/build.sh
 tool := go tool -modfile=tools/go.mod
-modules := . tools tools/controlplane
+modules := . tools tools/controlplane test/monitoring
 chart := charts/garm-operator
 generated := api config charts docs/kinds docs/reference
 
@@ -46,7 +46,10 @@ test: ## Run the tests with a real API server; PKG=./garm/... for some of them.
 	parts=$$(grep -vE '$(whole)' <<<"$$packages" || true); programs=$$(grep -E '$(whole)' <<<"$$packages" || true); \
 	run() { $(tool) gotestsum --format pkgname --format-hide-empty-pkg -- -timeout 30m $(ARGS) "$$@"; }; \
 	if [[ -n "$$parts" ]]; then run $(race) $$parts; fi; \
-	if [[ -n "$$programs" ]]; then run $$programs; fi
+	if [[ -n "$$programs" ]]; then run $$programs; fi; \
+	if [[ "$(PKG)" == ./... ]]; then \
+		$(tool) gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- go -C test/monitoring test -json -timeout 30m $(ARGS) ./...; \
+	fi
 
 .PHONY: bench
 bench: ## Measure the operator at scale: time to Ready, requests, writes, memory.

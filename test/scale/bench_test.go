@@ -40,15 +40,51 @@ func BenchmarkPools(b *testing.B) {
 	}
 }
 
+// memoryLimit is what the shipped manifests allow the operator, in MiB.
+const memoryLimit = 128
+
+// BenchmarkRunners measures what 2000 runners cost that are shown as Runners (OP-59): the time until all are, and the
+// memory of the operator, which has to stay below the limit of the shipped manifests.
+func BenchmarkRunners(b *testing.B) {
+	const count = 2000
+	for range b.N {
+		b.StopTimer()
+		f := newFleet(b, nil, "--operator-runner-reconciliation=true")
+		f.start()
+		pool := f.Pool("many")
+		pool.Spec.MinIdleRunners, pool.Spec.MaxRunners = count, count
+		b.StartTimer()
+		began := time.Now()
+		if err := f.Apply(f.ctx, append(f.Base(), pool)...); err != nil {
+			b.Fatal(err)
+		}
+		f.shown(count)
+		b.ReportMetric(time.Since(began).Seconds(), "s/shown")
+		b.ReportMetric(float64(f.writes())/count, "writes/runner")
+		b.ReportMetric(f.memory(), "MiB")
+		b.ReportMetric(f.peakMemory(), "MiB-peak")
+		if peak := f.peakMemory(); peak >= memoryLimit {
+			b.Errorf("the operator took %.0f MiB with %d runners, more than %d", peak, count, memoryLimit)
+		}
+		b.StopTimer()
+		f.stop()
+	}
+}
+
 // memory is the resident memory of the operator in MiB, as Linux counts it; 0 elsewhere.
-func (f *fleet) memory() float64 {
+func (f *fleet) memory() float64 { return f.size("VmRSS:") }
+
+// peakMemory is the most that it ever was.
+func (f *fleet) peakMemory() float64 { return f.size("VmHWM:") }
+
+func (f *fleet) size(field string) float64 {
 	f.tb.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.operator.Process.Pid))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(data)) {
-		if kib, found := strings.CutPrefix(line, "VmRSS:"); found {
+		if kib, found := strings.CutPrefix(line, field); found {
 			n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
 			if err != nil {
 				f.tb.Fatal(err)

@@ -32,6 +32,9 @@ func TestRunnersAtRest(t *testing.T) {
 			}
 			f.shown(size)
 			cost[i] = atRest(t, f, "with runners")
+			if peak := f.peakMemory(); peak >= memoryLimit {
+				t.Errorf("OP-59: the operator took %.0f MiB, more than %d", peak, memoryLimit)
+			}
 		})
 	}
 }

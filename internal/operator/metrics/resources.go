@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/status"
 )
 
@@ -113,14 +114,14 @@ func readiness(obj client.Object) metav1.ConditionStatus {
 // made. A paused one is as its user wants it.
 func notReady(obj client.Object) (since time.Time, reason string, late bool) {
 	conditioned, ok := obj.(v1beta1.Conditioned)
-	if !ok {
+	if !ok || mirror.Paused(obj) {
 		return since, "", false
 	}
 	c := status.Find(conditioned, v1beta1.ConditionReady)
 	switch {
 	case c == nil:
 		return obj.GetCreationTimestamp().Time, v1beta1.ReasonUnknownReason, true
-	case c.Status == metav1.ConditionTrue, c.Reason == v1beta1.ReasonPaused:
+	case c.Status == metav1.ConditionTrue:
 		return since, "", false
 	}
 	return c.LastTransitionTime.Time, c.Reason, true

@@ -56,11 +56,13 @@ func registry(t *testing.T, leads <-chan struct{}, objects ...client.Object) *pr
 func TestResources(t *testing.T) {
 	deleted := meta("leaving")
 	deleted.DeletionTimestamp, deleted.Finalizers = &at, []string{v1beta1.FinalizerPool}
+	paused := meta("paused")
+	paused.Annotations = map[string]string{v1beta1.AnnotationPaused: ""}
 	r := registry(
 		t, leads,
 		&v1beta1.Pool{ObjectMeta: meta("good"), Spec: v1beta1.PoolSpec{MinIdleRunners: 2, MaxRunners: 5, Enabled: true}, Status: v1beta1.PoolStatus{LongRunningIdleRunners: 1, Conditions: conditions("True", "ReconcileSuccess")}},
 		&v1beta1.Pool{ObjectMeta: deleted, Status: v1beta1.PoolStatus{Conditions: conditions("False", "WaitingForRunners")}},
-		&v1beta1.Organization{ObjectMeta: meta("paused"), Status: v1beta1.EntityStatus{Conditions: conditions("False", "Paused")}},
+		&v1beta1.Organization{ObjectMeta: paused},
 		&v1beta1.Runner{ObjectMeta: meta("one"), Status: v1beta1.RunnerStatus{Conditions: conditions("False", "GarmUnavailable")}},
 		&v1beta1.Image{ObjectMeta: meta("image")},
 	)
@@ -117,7 +119,7 @@ garm_operator_server_up{controller="garm_operator",server="http://garm"} 0
 			}
 		}
 	}
-	counts := map[string]float64{"Pool true": 1, "Pool false": 1, "Organization false": 1, "Runner false": 1, "Image true": 1}
+	counts := map[string]float64{"Pool true": 1, "Pool false": 1, "Organization unknown": 1, "Runner false": 1, "Image true": 1}
 	if diff := cmp.Diff(counts, got); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)
 	}
