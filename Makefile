@@ -106,6 +106,34 @@ vulncheck: ## Look for known vulnerabilities; needs the network.
 controlplane: ## Build etcd, kube-apiserver and kube-controller-manager if need be and print their directory.
 	@$(controlplane)
 
+# What a release is made of is the same for the same commit: built without paths, with the time of the commit.
+architectures := amd64 arm64
+commit_time = $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
+release = $(CURDIR)/dist/.build/release
+
+.PHONY: release
+release: ## Make the files of a release in dist/: make release VERSION=v1.2.3.
+	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo 'release: give a version, such as make release VERSION=v1.2.3' >&2; exit 1; }
+	rm -rf dist && mkdir -p dist/.build
+	for arch in $(architectures); do \
+		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/.build/linux_$$arch/ ./cmd/garm-operator ./cmd/garm; \
+	done
+	go -C tools build -o $(release) ./release
+	$(release) manifests config $(VERSION) dist
+	$(release) package charts/garm-operator $(VERSION) $(commit_time) dist
+	$(release) sbom . $(VERSION) $(commit_time) dist/.build/linux_*/* > dist/garm-operator.bom.spdx
+	$(release) licenses . dist/.build/linux_*/* > dist/3RD_PARTY_LICENSES.txt
+	$(release) images $(VERSION) $(commit_time) dist/.build/oci $(foreach arch,$(architectures),$(arch)=dist/.build/linux_$(arch)/garm-operator)
+	$(release) archive $(commit_time) dist/garm-operator_oci.tar dist/.build/oci
+	for arch in $(architectures); do \
+		name=$$([[ $$arch == amd64 ]] && echo x86_64 || echo $$arch); \
+		for program in garm-operator garm; do \
+			$(release) archive $(commit_time) dist/$${program}_Linux_$$name.tar.gz dist/.build/linux_$$arch/$$program LICENSE README.md dist/3RD_PARTY_LICENSES.txt; \
+		done; \
+	done
+	rm -rf dist/.build
+	cd dist && sha256sum * > checksums.txt
+
 .PHONY: clean
 clean: ## Remove what was built; the cached control plane stays.
-	rm -rf bin
+	rm -rf bin dist

@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // images without the files of authorities know the public ones
+
 	"github.com/garm-operator/garm-operator/internal/app/operator"
 )
 

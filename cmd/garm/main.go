@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // images without the files of authorities know the public ones
+
 	"github.com/garm-operator/garm-operator/internal/app/garm"
 )
 

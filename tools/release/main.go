@@ -14,6 +14,12 @@ var commands = map[string]struct {
 	run   func(args []string, out io.Writer) error
 }{
 	"kustomize": {"DIRECTORY: render a kustomization", kustomize},
+	"manifests": {"CONFIG TAG DIRECTORY: write the manifests of a release", manifests},
+	"archive":   {"TIME FILE FILE...: pack files or directories", archiveFiles},
+	"package":   {"CHART VERSION TIME DIRECTORY: pack the chart", pack},
+	"images":    {"VERSION TIME DIRECTORY ARCHITECTURE=PROGRAM...: write an OCI layout", images},
+	"sbom":      {"MODULE-DIRECTORY VERSION TIME PROGRAM...: write a bill of materials", sbom},
+	"licenses":  {"MODULE-DIRECTORY PROGRAM...: write the licences of what programs are built from", licenses},
 	"template":  {"CHART NAMESPACE [VALUES-FILE]: render a chart", template},
 }
 

@@ -103,7 +103,7 @@ func Options() []Option {
 		option("operator.webhookCertDir", "", "folder of the webhook server's tls.crt and tls.key; empty means k8s-webhook-server/serving-certs in the temporary folder"),
 		option("operator.webhookCertificates", CertificatesAuto,
 			"where the webhook server's certificate comes from: files (as cert-manager mounts them), self-made or auto; auto means files if they are there"),
-		option("operator.webhookSecret", "webhook-server-cert", "Secret, in the operator's namespace, that keeps a self-made certificate"),
+		option("operator.webhookSecret", "garm-operator-webhook-cert", "Secret, in the operator's namespace, that keeps a self-made certificate"),
 		option("operator.webhookConfiguration", "garm-operator-validating-webhook-configuration",
 			"ValidatingWebhookConfiguration that is told to trust a self-made certificate"),
 		option("operator.logVerbosityLevel", 0, "how much is logged, 0 to 5").short("v"),

@@ -10,8 +10,9 @@ import (
 
 // Names that rules are bound to; manifests use the same.
 const (
-	// CertificateSecret holds the certificate of the webhook server, in the operator's namespace.
-	CertificateSecret = "webhook-server-cert" //nolint:gosec // the name of a Secret, not one
+	// CertificateSecret holds the certificate that the operator makes itself, in its own namespace. It is not the Secret of the
+	// known operator, "webhook-server-cert", which cert-manager keeps.
+	CertificateSecret = "garm-operator-webhook-cert" //nolint:gosec // the name of a Secret, not one
 	// WebhookConfiguration is the installed name of the validating webhooks.
 	WebhookConfiguration = "garm-operator-validating-webhook-configuration"
 	// Lease is the name of the leader's lease; two releases side by side must use the same.
