@@ -71,7 +71,7 @@ var identifier = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 func describeModule(m module) *spdx.Package {
 	return &spdx.Package{
 		PackageName: m.Path, PackageSPDXIdentifier: common.ElementID("Package-" + identifier.ReplaceAllString(m.Path+"-"+m.Version, "-")),
-		PackageVersion: m.Version, PackageDownloadLocation: "https://proxy.golang.org/" + m.Path + "/@v/" + m.Version + ".zip", FilesAnalyzed: false,
+		PackageVersion: m.Version, PackageDownloadLocation: "NOASSERTION", FilesAnalyzed: false,
 		PackageLicenseConcluded: m.License, PackageLicenseDeclared: m.License, PackageCopyrightText: "NOASSERTION",
 		PackageExternalReferences: []*spdx.PackageExternalReference{{
 			Category: "PACKAGE-MANAGER", RefType: "purl", Locator: "pkg:golang/" + m.Path + "@" + m.Version,

@@ -1,0 +1,117 @@
+package install_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/garm-operator/garm-operator/internal/dev/manifests"
+)
+
+// releaseFiles makes the manifests of a release and returns them by name.
+func releaseFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := tools.Run(t.Context(), "manifests", "../../config", "v1.2.3", dir); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// OP-58: the files of a release have the known variables and no others; filled in, whatever the values are, the password is in
+// a Secret alone, as the text that it is, and the role is that of the namespace which is watched.
+func TestOP58ReleaseManifests(t *testing.T) {
+	files := releaseFiles(t)
+	for name, want := range map[string][]string{
+		"garm_operator_all.yaml": {
+			"GARM_SERVER_PASSWORD", "GARM_SERVER_URL", "GARM_SERVER_USERNAME", "OPERATOR_WATCH_NAMESPACE", "OPERATOR_WATCH_NAMESPACE", "OPERATOR_WATCH_NAMESPACE",
+		},
+		"garm_operator_crds.yaml":                nil,
+		"garm_operator_embedded.yaml":            nil,
+		"garm_operator_rbac_namespace.yaml":      {"NAMESPACE", "NAMESPACE"},
+		"garm_operator_rbac_all_namespaces.yaml": nil,
+	} {
+		got := manifests.Variables(files[name])
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the variables of %s (-want +got):\n%s", name, diff)
+		}
+	}
+	all, crds, rest := normal(t, files["garm_operator_all.yaml"]), normal(t, files["garm_operator_crds.yaml"]), normal(t, files["garm_operator.yaml"])
+	if len(crds) != 9 || len(all) != len(crds)+len(rest) {
+		t.Errorf("%d objects, of which %d definitions and %d others", len(all), len(crds), len(rest))
+	}
+	for _, password := range []string{"0123", "true", `a"b'c\d: #e`, "{x: y}"} {
+		variables := map[string]string{
+			"GARM_SERVER_URL": "https://garm.example.com", "GARM_SERVER_USERNAME": "admin", "GARM_SERVER_PASSWORD": password, "OPERATOR_WATCH_NAMESPACE": "team-a",
+		}
+		objects := normal(t, manifests.Expand(files["garm_operator.yaml"], variables))
+		secret := objects["Secret garm-operator-system/garm-operator-garm-credentials"].(*corev1.Secret)
+		if secret.StringData["password"] != password {
+			t.Errorf("the password %q became %q", password, secret.StringData["password"])
+		}
+		deployment := objects["Deployment garm-operator-system/garm-operator-controller-manager"].(*appsv1.Deployment)
+		container := deployment.Spec.Template.Spec.Containers[0]
+		if container.Image != "ghcr.io/garm-operator/garm-operator:v1.2.3" {
+			t.Errorf("the image is %q", container.Image)
+		}
+		if args := strings.Join(container.Args, " "); strings.Contains(args, "password") || strings.Contains(args, password) {
+			t.Errorf("the arguments are %q", args)
+		}
+		if _, ok := objects["Role team-a/garm-operator-manager-role"].(*rbacv1.Role); !ok {
+			t.Error("the role is not in the namespace that is watched")
+		}
+		binding := objects["RoleBinding team-a/garm-operator-manager-rolebinding"].(*rbacv1.RoleBinding)
+		if binding.Subjects[0].Namespace != namespace {
+			t.Errorf("the role is bound to an account of %q", binding.Subjects[0].Namespace)
+		}
+	}
+	role := normal(t, files["garm_operator_rbac_all_namespaces.yaml"])
+	if role["ClusterRole /garm-operator-manager-role"] == nil || role["ClusterRoleBinding /garm-operator-manager-rolebinding"] == nil || len(role) != 2 {
+		t.Errorf("the roles for all namespaces are %v", role)
+	}
+	more := normal(t, manifests.Expand(files["garm_operator_rbac_namespace.yaml"], map[string]string{"NAMESPACE": "team-b"}))
+	if more["Role team-b/garm-operator-manager-role"] == nil || more["RoleBinding team-b/garm-operator-manager-rolebinding"] == nil || len(more) != 2 {
+		t.Errorf("the roles for one more namespace are %v", more)
+	}
+}
+
+// The shipped Pods fulfil the restricted pod security standard, and have no Secret in their arguments.
+func TestShippedPodsAreRestricted(t *testing.T) {
+	files := releaseFiles(t)
+	for _, name := range []string{"garm_operator.yaml", "garm_operator_embedded.yaml"} {
+		deployment := normal(t, files[name])["Deployment garm-operator-system/garm-operator-controller-manager"].(*appsv1.Deployment)
+		pod := deployment.Spec.Template.Spec
+		container := pod.Containers[0]
+		security := container.SecurityContext
+		if !*pod.SecurityContext.RunAsNonRoot || pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+			t.Errorf("%s: the Pod's security context is %+v", name, pod.SecurityContext)
+		}
+		if *security.AllowPrivilegeEscalation || !*security.ReadOnlyRootFilesystem || !slices.Equal(security.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+			t.Errorf("%s: the container's security context is %+v", name, security)
+		}
+		if len(container.Command) != 1 || container.Command[0] != "/manager" {
+			t.Errorf("%s: the command is %q", name, container.Command)
+		}
+		if container.LivenessProbe == nil || container.ReadinessProbe == nil || !slices.Contains(container.Args, "--operator-leader-election") {
+			t.Errorf("%s: no probes, or no leader election", name)
+		}
+	}
+}
