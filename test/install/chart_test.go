@@ -45,6 +45,10 @@ func TestChartAndKustomizeAgree(t *testing.T) {
 			components: []string{"components/embedded-server", "components/network-policy", "components/network-policy/garm"},
 			values:     map[string]any{"embeddedServer": on("enabled"), "networkPolicy": on("enabled")},
 		},
+		"secure metrics": {
+			components: []string{"components/prometheus", "components/metrics-secure", "components/metrics-secure/prometheus"},
+			values:     values(map[string]any{"metrics": map[string]any{"secure": true, "serviceMonitor": on("enabled")}}),
+		},
 		"everything else": {
 			components: []string{"components/network-policy", "components/pdb", "components/prometheus"},
 			values: values(map[string]any{

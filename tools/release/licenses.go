@@ -22,13 +22,13 @@ func licenses(args []string, out io.Writer) error {
 		return err
 	}
 	var text strings.Builder
-	text.WriteString("garm-operator is built from the following modules, and from the Go standard library (BSD-3-Clause).\n\n")
+	text.WriteString("garm-operator is built from the following modules. \"std\" is the standard library of Go.\n\n")
 	for _, m := range modules {
 		fmt.Fprintf(&text, "%s %s: %s\n", m.Path, m.Version, m.License)
 	}
 	for _, m := range modules {
 		for _, name := range slices.Sorted(maps.Keys(m.Texts)) {
-			fmt.Fprintf(&text, "\n%s\n%s %s, %s\n%[1]s\n\n%s\n", strings.Repeat("=", 80), m.Path, m.Version, name, strings.TrimSpace(m.Texts[name]))
+			fmt.Fprintf(&text, "\n%[1]s\n%[2]s %[3]s, %[4]s\n%[1]s\n\n%[5]s\n", strings.Repeat("=", 80), m.Path, m.Version, name, strings.TrimSpace(m.Texts[name]))
 		}
 	}
 	_, err = io.WriteString(out, text.String())

@@ -24,7 +24,11 @@ type module struct {
 	License string
 }
 
-// linked returns the modules that programs are built from, the main one left out, by the programs' own words.
+// standard is the path under which Go's standard library is known to those who look for vulnerabilities.
+const standard = "std"
+
+// linked returns the modules that programs are built from by the programs' own words, the standard library among them and the
+// main one left out.
 func linked(programs []string) ([]module, error) {
 	found := map[string]module{}
 	for _, program := range programs {
@@ -32,6 +36,8 @@ func linked(programs []string) ([]module, error) {
 		if err != nil {
 			return nil, err
 		}
+		version := strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go")
+		found[standard+"@"+version] = module{Path: standard, Version: version}
 		for _, d := range info.Deps {
 			if d.Replace != nil {
 				d = d.Replace
@@ -48,17 +54,23 @@ func linked(programs []string) ([]module, error) {
 
 // readLicenses fills in the licences, from where the go command keeps the modules of the module in dir.
 func readLicenses(dir string, modules []module) error {
-	args := []string{"mod", "download", "-json"}
-	for _, m := range modules {
-		args = append(args, m.Path+"@"+m.Version)
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	out, err := cmd.Output()
+	root, err := goCommand(dir, "env", "GOROOT")
 	if err != nil {
-		return fmt.Errorf("find the modules: %w", err)
+		return err
 	}
 	dirs := map[string]string{}
+	args := []string{"mod", "download", "-json"}
+	for _, m := range modules {
+		if m.Path == standard {
+			dirs[m.Path+"@"+m.Version] = strings.TrimSpace(string(root))
+			continue
+		}
+		args = append(args, m.Path+"@"+m.Version)
+	}
+	out, err := goCommand(dir, args...)
+	if err != nil {
+		return err
+	}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
 		var m struct{ Path, Version, Dir string }
 		if err := decoder.Decode(&m); err != nil {
@@ -74,6 +86,16 @@ func readLicenses(dir string, modules []module) error {
 		m.License = identify(m.Texts)
 	}
 	return nil
+}
+
+func goCommand(dir string, args ...string) ([]byte, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go %s %s: %w", args[0], args[1], err)
+	}
+	return out, nil
 }
 
 // legal matches the files that tell under what terms a module is given.
@@ -103,7 +125,10 @@ func licenseTexts(dir string) (map[string]string, error) {
 // identify returns the licences that texts consist of as an SPDX expression.
 func identify(texts map[string]string) string {
 	ids := map[string]bool{}
-	for _, text := range texts {
+	for name, text := range texts {
+		if strings.HasPrefix(strings.ToLower(name), "patents") {
+			continue // a grant beside a licence, for which SPDX has no name
+		}
 		coverage := licensecheck.Scan([]byte(text))
 		if coverage.Percent < 75 {
 			continue

@@ -69,12 +69,16 @@ func sbom(args []string, out io.Writer) error {
 var identifier = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
 func describeModule(m module) *spdx.Package {
+	purl := "pkg:golang/" + m.Path + "@" + m.Version
+	if m.Path == standard {
+		purl = "pkg:golang/stdlib@" + m.Version
+	}
 	return &spdx.Package{
 		PackageName: m.Path, PackageSPDXIdentifier: common.ElementID("Package-" + identifier.ReplaceAllString(m.Path+"-"+m.Version, "-")),
 		PackageVersion: m.Version, PackageDownloadLocation: "NOASSERTION", FilesAnalyzed: false,
 		PackageLicenseConcluded: m.License, PackageLicenseDeclared: m.License, PackageCopyrightText: "NOASSERTION",
 		PackageExternalReferences: []*spdx.PackageExternalReference{{
-			Category: "PACKAGE-MANAGER", RefType: "purl", Locator: "pkg:golang/" + m.Path + "@" + m.Version,
+			Category: "PACKAGE-MANAGER", RefType: "purl", Locator: purl,
 		}},
 	}
 }

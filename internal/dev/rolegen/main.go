@@ -3,6 +3,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,11 +53,18 @@ func write(dir string) error {
 			return err
 		}
 	}
-	var users []any
-	for _, role := range access.UserRoles() {
-		users = append(users, role)
+	return errors.Join(
+		file(filepath.Join(dir, "rbac/user_roles.yaml"), objects(access.UserRoles())...),
+		file(filepath.Join(dir, "components/metrics-secure/roles.yaml"), objects(access.MetricsRoles())...),
+	)
+}
+
+func objects(roles []rbacv1.ClusterRole) []any {
+	all := make([]any, len(roles))
+	for i, role := range roles {
+		all[i] = role
 	}
-	return file(filepath.Join(dir, "rbac/user_roles.yaml"), users...)
+	return all
 }
 
 func file(path string, objects ...any) error {
