@@ -53,7 +53,8 @@ type cluster struct {
 	port  int
 }
 
-func setup(t *testing.T) *cluster {
+// bare is a control plane alone.
+func bare(t *testing.T) *cluster {
 	t.Helper()
 	if os.Getenv(controlplane.AssetsVariable) == "" {
 		t.Skipf("%s is not set; make test sets it", controlplane.AssetsVariable)
@@ -80,14 +81,22 @@ func setup(t *testing.T) *cluster {
 	for _, name := range []string{operatorNamespace, oldFleet} {
 		c.must(c.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
+	return c
+}
+
+// setup adds a GARM server and a simulated GitHub.
+func setup(t *testing.T) *cluster {
+	t.Helper()
+	c := bare(t)
 	out := &output{}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(out.String())
 		}
 	})
-	c.Stack, err = stack.Up(ctx, stack.Options{
-		Plane: plane, Dir: t.TempDir(), Namespace: oldFleet, Provider: "/bin/false", OtherProviders: []string{"openstack", "os01.region-3"},
+	var err error
+	c.Stack, err = stack.Up(c.ctx, stack.Options{
+		Plane: c.plane, Dir: t.TempDir(), Namespace: oldFleet, Provider: "/bin/false", OtherProviders: []string{"openstack", "os01.region-3"},
 		Log: slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -98,7 +107,7 @@ func setup(t *testing.T) *cluster {
 			t.Error(err)
 		}
 	})
-	c.port, err = webhookinstall.FreePort(ctx)
+	c.port, err = webhookinstall.FreePort(c.ctx)
 	c.must(err)
 	return c
 }
