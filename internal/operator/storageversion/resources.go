@@ -17,8 +17,8 @@ import (
 type result struct {
 	written    int
 	failed     int
-	refused    error // the last refusal of one resource
-	everywhere bool  // the whole cluster was looked at
+	refused    string // why the last of them failed
+	everywhere bool   // the whole cluster was looked at
 }
 
 // resources writes all resources of a kind again: in the whole cluster if that may be listed, else in the namespaces of the
@@ -80,7 +80,7 @@ func (r *Rewriter) write(ctx context.Context, item *metav1.PartialObjectMetadata
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		result.failed, result.refused = result.failed+1, err
+		result.failed, result.refused = result.failed+1, err.Error()
 		return nil
 	default:
 		return err

@@ -79,7 +79,7 @@ func (r *Rewriter) Start(ctx context.Context) error {
 				failed, last = append(failed, name), err
 			}
 		}
-		if len(failed) == 0 || ctx.Err() != nil {
+		if len(failed) == 0 {
 			return nil
 		}
 		left = failed
@@ -117,8 +117,8 @@ func (r *Rewriter) definition(ctx context.Context, name string) error {
 	}
 	log.Info("rewrote the resources that may be stored in an old version", "versions", old, "resources", result.written)
 	switch {
-	case result.refused != nil:
-		log.Info("some resources stay in an old version", "resources", result.failed, "error", result.refused.Error())
+	case result.failed > 0:
+		log.Info("some resources stay in an old version", "resources", result.failed, "error", result.refused)
 		return nil
 	case !result.everywhere:
 		log.Info("other namespaces may hold resources in an old version", "versions", old, "namespaces", r.options.Namespaces)
