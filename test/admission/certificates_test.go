@@ -99,10 +99,10 @@ func callAll(ctx context.Context, replicas []*replica) error {
 }
 
 func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // shown returns the certificate that a replica shows to a caller who trusts some authorities.

@@ -163,7 +163,7 @@ func waitServing(t *testing.T) {
 	eventually(t, func(ctx context.Context) error {
 		probe := pool("default", "probe", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "{bad}" })
 		if err := kube.Create(ctx, probe, client.DryRunAll); !apierrors.IsInvalid(err) {
-			return fmt.Errorf("a Pool with bad extraSpecs: %v", err)
+			return errors.Join(errors.New("a Pool with bad extraSpecs was not refused"), err)
 		}
 		return nil
 	})
