@@ -186,7 +186,9 @@ func (a *actuator) Update(ctx context.Context, r *garm.Pool, fields []string) (*
 		return nil, err
 	}
 	a.verified, a.moved = a.verified || slices.Contains(fields, fieldExtra), true
-	if len(updated.ExtraSpecs) == 0 {
+	if len(updated.ExtraSpecs) > 0 {
+		a.extraKnown, a.verified = true, true
+	} else {
 		a.extraKnown = false // the answer of this server does not show them
 	}
 	return &updated, nil
@@ -200,7 +202,8 @@ func (a *actuator) Project(r *garm.Pool) {
 	s := &a.pass.Object.Status
 	s.ID, s.ControllerID = r.ID, a.pass.ControllerID()
 	s.LongRunningIdleRunners = int64(a.old)
-	if a.verified && (a.moved || s.Revision == "") {
+	// Generations change with what concerns the runners alone; times with anything, so that they are not followed.
+	if a.verified && (a.moved || s.Revision == "" || r.Generation > 0) {
 		s.Revision = revision(r)
 	}
 	tags := make([]string, 0, len(r.Tags))
