@@ -46,7 +46,7 @@ func (i *installation) variables(watch string) map[string]string {
 func setup(t *testing.T, options stack.Options) *installation {
 	t.Helper()
 	p := controlPlane(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*deadline)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*deadline) // the tools may have to be built first
 	t.Cleanup(cancel)
 	out := &output{}
 	options.Plane, options.Dir, options.Log = p, t.TempDir(), slog.New(slog.NewTextHandler(out, nil))

@@ -3,10 +3,13 @@ package install_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +42,7 @@ func provider(t *testing.T) string {
 	return path
 }
 
-// OP-56, OP-57, OP-58, OP-10: what the default manifests install is enough, and all that the operator uses: every shipped
+// OP-56, OP-57, OP-58, OP-10, OP-62: what the default manifests install is enough, and all that the operator uses: every shipped
 // sample applies as it is and becomes Ready, runners are shown and go, a leader is elected, events are written.
 func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
 	i := setup(t, stack.Options{PublicGitHub: true, Provider: provider(t)})
@@ -80,7 +83,33 @@ func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
 		}
 		return nil
 	})
+	for _, o := range objects {
+		if config, is := o.(*v1beta1.GarmServerConfig); is {
+			i.takesWebhooks(config)
+		}
+	}
 	i.remove(objects)
+}
+
+// takesWebhooks proves OP-62: the server has something at the path of the webhook URL.
+func (i *installation) takesWebhooks(config *v1beta1.GarmServerConfig) {
+	i.t.Helper()
+	at, err := url.Parse(string(config.Spec.WebhookURL))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(i.ctx, http.MethodPost, i.ServerURL()+at.Path, strings.NewReader("{}"))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	answer, err := (&http.Client{Timeout: time.Minute}).Do(request)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNotFound {
+		i.t.Errorf("the webhook URL %s leads nowhere", config.Spec.WebhookURL)
+	}
 }
 
 // OP-57: with a role for each of two namespaces the operator works in both, its own not among them.
