@@ -13,7 +13,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
-// A replica that does not lead, without a GARM server, is ready once it has caches and a certificate, and serves then.
+// A replica that does not lead, without a GARM server, is ready once it has a certificate, and serves then.
 func TestReadyWithoutLeadingAndWithoutGARM(t *testing.T) {
 	leader := start(t, quick)
 	install(t, leader.url())

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"sync"
 	"testing"
@@ -50,7 +51,8 @@ type cluster struct {
 	ctx   context.Context
 	plane *controlplane.ControlPlane
 	kube  client.Client // of both versions
-	port  int
+	port  int           // of the webhooks
+	probe int
 }
 
 // bare is a control plane alone.
@@ -109,6 +111,8 @@ func setup(t *testing.T) *cluster {
 	})
 	c.port, err = webhookinstall.FreePort(c.ctx)
 	c.must(err)
+	c.probe, err = webhookinstall.FreePort(ctx)
+	c.must(err)
 	return c
 }
 
@@ -139,7 +143,7 @@ func (c *cluster) operator(namespaces string) (stop func()) {
 	config := operatorconfig.Config{
 		GARM: operatorconfig.GARM{Server: c.Proxy.URL(), Username: stack.User, Password: stack.Password, Init: true, Email: stack.Email},
 		Operator: operatorconfig.Operator{
-			MetricsBindAddress: "0", HealthProbeBindAddress: "0", SyncPeriod: 5 * time.Minute, WatchNamespace: namespaces,
+			MetricsBindAddress: "0", HealthProbeBindAddress: fmt.Sprintf("127.0.0.1:%d", c.probe), SyncPeriod: 5 * time.Minute, WatchNamespace: namespaces,
 			SyncRunnersInterval: 5 * time.Second, MinIdleRunnersAge: 2 * time.Hour, RunnerConcurrency: 2, RepositoryConcurrency: 2,
 			OrganizationConcurrency: 2, EnterpriseConcurrency: 1, PoolConcurrency: 2,
 			WebhookEnabled: "true", WebhookPort: c.port, WebhookCertificates: operatorconfig.CertificatesSelfMade,
@@ -165,6 +169,22 @@ func (c *cluster) operator(namespaces string) (stop func()) {
 	})
 	c.t.Cleanup(stop)
 	return stop
+}
+
+// ready asks the operator's probe.
+func (c *cluster) ready() error {
+	request, err := http.NewRequestWithContext(c.ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/readyz", c.probe), http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{}).Do(request)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	return errors.Join(err, response.Body.Close())
 }
 
 // output collects a log for a test that fails.

@@ -17,6 +17,7 @@ import (
 	"github.com/garm-operator/garm-operator/api/v1alpha1"
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 	"github.com/garm-operator/garm-operator/internal/operator/status"
 	"github.com/garm-operator/garm-operator/internal/operator/status/statustest"
 )
@@ -42,7 +43,11 @@ func TestOP60Upgrade(t *testing.T) {
 	}
 
 	c.installNew()
+	c.must(webhookinstall.Install(c.ctx, c.plane.Config(), "https://localhost:1"))
 	stop := c.operator(namespaces)
+	// A Service leads to a replica once it is ready, so it has to be ready before anything is converted for it.
+	c.eventually(c.ready)
+	c.eventually(func() error { return webhookinstall.Install(c.ctx, c.plane.Config(), c.url()) })
 
 	c.missing(old, users)
 	c.applyGitHub(oldFleet, "github", "old-token")

@@ -142,7 +142,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := addRewriter(mgr, cfg.Operator, opts); err != nil {
 		return err
 	}
-	if err := health(mgr); err != nil {
+	if err := health(mgr, hooks.server != nil); err != nil {
 		return err
 	}
 	state := operatormetrics.NewState(operatormetrics.Source{Reader: mgr.GetClient(), Session: session, Leads: mgr.Elected(), Context: ctx})
@@ -181,8 +181,13 @@ func cacheOptions(cfg operatorconfig.Operator) cache.Options {
 }
 
 // health makes the probes: ready means that the caches are filled. That GARM is down is a condition of the resources and
-// a metric, never an unready Pod.
-func health(mgr ctrl.Manager) error {
+// a metric, never an unready Pod. Where webhooks are served, ready means that these can be called instead: a Service leads
+// to none but ready replicas, and a cache of resources that are stored in an old version fills by a call to this Service.
+func health(mgr ctrl.Manager, webhooks bool) error {
+	alive := mgr.AddHealthzCheck("ping", healthz.Ping)
+	if webhooks {
+		return alive
+	}
 	synced := make(chan struct{})
 	err := mgr.Add(everywhere(func(ctx context.Context) error {
 		if mgr.GetCache().WaitForCacheSync(ctx) {
@@ -194,7 +199,7 @@ func health(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", func(*http.Request) error {
+	return errors.Join(alive, mgr.AddReadyzCheck("caches", func(*http.Request) error {
 		select {
 		case <-synced:
 			return nil

@@ -203,13 +203,28 @@ func TestInvalid(t *testing.T) {
 		"verbosity":                 {args: []string{"-v=6"}, want: "operator.logVerbosityLevel: must be from 0 to 5"},
 		"namespace":                 {args: []string{"--operator-watch-namespace=a,B_c"}, want: `operator.watchNamespace: "B_c"`},
 		"half a client certificate": {args: []string{"--garm-client-cert-file=x"}, want: "garm.clientCertFile"},
+		"login in the URL":          {args: []string{"--garm-server=https://admin:s3cret@garm"}, want: "garm.server: must not hold a user or password"},
+		"login without a scheme":    {args: []string{"--garm-server=admin:s3cret@garm:9997"}, want: "garm.server: must not hold a user or password"},
+		"user in the URL":           {args: []string{"--garm-server=http://admin@garm"}, want: "garm.server: must not hold a user or password"},
+		"broken login in the URL":   {args: []string{"--garm-server=http://admin:s3cret%zz@garm"}, want: "garm.server: is not a URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, c.args, c.env)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
+			if err != nil && strings.Contains(err.Error(), "s3cret") {
+				t.Error("the error repeats a password")
+			}
 		})
+	}
+}
+
+func TestServerWithoutScheme(t *testing.T) {
+	for _, server := range []string{"garm", "garm:9997", "10.0.0.1:9997", "[::1]:9997/prefix"} {
+		if _, err := load(t, []string{"--garm-server=" + server}, nil); err != nil {
+			t.Errorf("%s: %v", server, err)
+		}
 	}
 }
 

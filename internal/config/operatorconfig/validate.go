@@ -24,10 +24,11 @@ func (c Config) Validate() error {
 	}
 	g, o := c.GARM, c.Operator
 	e := c.EmbeddedServer
-	_, err := url.Parse(g.Server)
+	server, err := serverURL(g.Server)
 	fault(g.Server == "" && !e.Enabled, "garm.server", "is required: the URL of the GARM server (--garm-server), or --embedded-server to run one in this process")
 	fault(g.Server != "" && e.Enabled, "garm.server", "and embeddedServer.enabled exclude each other: give --garm-server to use a GARM server, or --embedded-server to run one in this process")
 	fault(err != nil, "garm.server", "is not a URL")
+	fault(err == nil && server.User != nil, "garm.server", "must not hold a user or password, since it is shown in logs and metrics: give garm.username and garm.passwordFile")
 	fault(g.Username == "" && !e.Enabled, "garm.username", "is required (--garm-username)")
 	fault(g.Password == "" && g.PasswordFile == "" && !e.Enabled, "garm.password", "is required, or garm.passwordFile (--garm-password-file)")
 	if e.Enabled {
@@ -73,6 +74,14 @@ func (e EmbeddedServer) validate(fault func(bad bool, key, format string, args .
 	fault(e.CallbackURL != "" && !isWebURL(e.CallbackURL), "embeddedServer.callbackUrl", "must be a URL with scheme and host")
 	fault(e.WebhookURL != "" && !isWebURL(e.WebhookURL), "embeddedServer.webhookUrl", "must be a URL with scheme and host")
 	fault(e.ProvidersFile != "" && !filepath.IsAbs(e.ProvidersFile), "embeddedServer.providersFile", "must be an absolute path of a TOML file")
+}
+
+// serverURL reads garm.server, which may lack a scheme.
+func serverURL(text string) (*url.URL, error) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	return url.Parse(text)
 }
 
 func isWebURL(text string) bool {

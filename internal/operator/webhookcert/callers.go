@@ -23,13 +23,21 @@ type call struct {
 // injector is the beginning of the annotations by which cert-manager is told to do what is done here.
 const injector = "cert-manager.io/inject-"
 
+// injected says whether cert-manager is told to write into an object what calls trust.
+func injected(obj client.Object) bool {
+	for key := range obj.GetAnnotations() {
+		if strings.HasPrefix(key, injector) {
+			return true
+		}
+	}
+	return false
+}
+
 // calls returns the calls in a ValidatingWebhookConfiguration or CustomResourceDefinition that lead to this operator: those to
 // a Service of its namespace, and those to a URL.
 func calls(obj client.Object, namespace string) []call {
-	for key := range obj.GetAnnotations() {
-		if strings.HasPrefix(key, injector) {
-			return nil
-		}
+	if injected(obj) {
+		return nil
 	}
 	var found []call
 	switch o := obj.(type) {

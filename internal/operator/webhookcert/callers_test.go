@@ -1,8 +1,10 @@
 package webhookcert
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -58,5 +60,26 @@ func TestCalls(t *testing.T) {
 				t.Errorf("changed is %t, and again", changed)
 			}
 		})
+	}
+}
+
+// What an earlier installation has left to cert-manager is told once each time that it comes to be so.
+func TestTellInjected(t *testing.T) {
+	var lines []string
+	k := &Keeper{left: map[string]bool{}, options: Options{Log: funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})}}
+	mine := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "pools"}}
+	theirs := mine.DeepCopy()
+	theirs.Annotations = map[string]string{"cert-manager.io/inject-ca-from": "a/b"}
+	for _, step := range []struct {
+		object client.Object
+		lines  int
+	}{{mine, 0}, {theirs, 1}, {theirs, 1}, {mine, 1}, {theirs, 2}} {
+		k.tellInjected(step.object)
+		if len(lines) != step.lines {
+			t.Fatalf("%d lines instead of %d: %q", len(lines), step.lines, lines)
+		}
+	}
+	if !strings.Contains(lines[0], "pools") {
+		t.Errorf("%q does not name the object", lines[0])
 	}
 }

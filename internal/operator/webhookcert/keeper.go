@@ -33,6 +33,8 @@ type Keeper struct {
 	client  client.Client
 	watched []*watched
 	serving *serving
+	// left are the objects of which the log says that they are left to cert-manager. Only Reconcile uses it, one at a time.
+	left map[string]bool
 }
 
 // New makes a keeper. It does nothing before Start.
@@ -46,7 +48,7 @@ func New(config *rest.Config, options Options) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the client for certificates: %w", err)
 	}
-	k := &Keeper{options: o, client: c, serving: newServing(o.Settle)}
+	k := &Keeper{options: o, client: c, serving: newServing(o.Settle), left: map[string]bool{}}
 	objects := []client.Object{
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Secret.Namespace, Name: o.Secret.Name}},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: o.Configuration}},
@@ -156,12 +158,25 @@ func (k *Keeper) callers(ctx context.Context) ([]caller, error) {
 			}
 			return nil, err
 		}
+		k.tellInjected(obj)
 		base := obj.DeepCopyObject().(client.Object)
 		if found := calls(obj, k.options.Secret.Namespace); len(found) > 0 {
 			all = append(all, caller{object: obj, base: base, calls: found})
 		}
 	}
 	return all, nil
+}
+
+// tellInjected says once, while it is so, that an object is left alone: an annotation that an earlier installation has left there
+// makes every call of the API server fail.
+func (k *Keeper) tellInjected(obj client.Object) {
+	name := obj.GetName()
+	was := k.left[name]
+	k.left[name] = injected(obj)
+	if k.left[name] && !was {
+		k.options.Log.Info("cert-manager is told to say what the API server trusts here, so the certificate of the operator's own making may not be trusted: "+
+			"remove the annotation "+injector+"..., or let the operator use cert-manager's certificate", "in", name)
+	}
 }
 
 // inject tells callers what to trust, and says whether they all did already.

@@ -9,9 +9,13 @@ import (
 	"time"
 )
 
+// patience is how long a caller that comes too early is kept waiting. No API server waits longer, and nobody is told when one has
+// gone: without an end its handshake would stay for ever.
+const patience = 30 * time.Second
+
 // serving is the certificate that this process shows.
 type serving struct {
-	settle time.Duration
+	settle, patience time.Duration
 	// ready is closed when there is one.
 	ready chan struct{}
 
@@ -23,11 +27,13 @@ type serving struct {
 }
 
 func newServing(settle time.Duration) *serving {
-	return &serving{settle: settle, ready: make(chan struct{})}
+	return &serving{settle: settle, patience: patience, ready: make(chan struct{})}
 }
 
-// get returns the certificate to show. A caller that comes before there is one waits for it, as long as it likes.
+// get returns the certificate to show. A caller that comes before there is one waits for it, within bounds.
 func (s *serving) get(ctx context.Context) (*tls.Certificate, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
 	select {
 	case <-s.ready:
 	case <-ctx.Done():

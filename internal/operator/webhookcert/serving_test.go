@@ -47,9 +47,14 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// Who comes before there is a certificate waits for it, and no longer than it likes.
+// Who comes before there is a certificate waits for it, and no longer than it likes, nor for ever.
 func TestServingBeforeTheFirst(t *testing.T) {
 	s := newServing(time.Second)
+	s.patience = time.Millisecond
+	if _, err := s.get(t.Context()); err == nil {
+		t.Error("a certificate out of nothing, for who would wait for ever")
+	}
+	s.patience = patience
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.get(ended); err == nil {
