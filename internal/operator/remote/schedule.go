@@ -17,6 +17,8 @@ const (
 	lastGap  = 5 * time.Second
 	// gapRest is how long it takes without such lists to take one doubling back.
 	gapRest = 2 * lastGap
+	// doublings is how many take firstGap to lastGap; more need not be taken back.
+	doublings = 4
 	// settling is how long what was written may take to work before it is looked at as rarely as everything else.
 	settling = 15 * time.Second
 	// doubtGrace is how long an event that cannot be ordered waits for the answer to the write that it may tell of.
@@ -79,7 +81,7 @@ func (s *schedule) wrote(now time.Time) {
 
 // gap is the least time between the last list and one that events or writes ask for.
 func (s *schedule) gap(now time.Time) time.Duration {
-	return min(firstGap<<min(s.lately(now), 10), lastGap)
+	return min(firstGap<<s.lately(now), lastGap)
 }
 
 func (s *schedule) lately(now time.Time) int {
@@ -179,7 +181,7 @@ func (s *schedule) begin(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listed && !s.urgent && (s.dirty || s.doubt) {
-		s.asked, s.askedAt = s.lately(now)+1, now
+		s.asked, s.askedAt = min(s.lately(now)+1, doublings), now
 	}
 	s.dirty, s.doubt, s.urgent = false, false, false
 	s.started = now

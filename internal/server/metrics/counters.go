@@ -16,18 +16,26 @@ type Counters struct {
 	forgeCalls, forgeErrors   *prometheus.CounterVec
 }
 
-// NewCounters makes counters that stand at nothing.
+// webhookReasons are what Webhook is told.
+var webhookReasons = []string{"", "owner_unknown", "signature_invalid", "unknown"}
+
+// NewCounters makes counters that stand at nothing. Those of webhooks are there from the start, so that the first webhook
+// is an increase.
 func NewCounters() *Counters {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "garm_" + name, Help: help}, labels)
 	}
-	return &Counters{
+	c := &Counters{
 		webhooks:     counter("webhook_received", "Webhooks about jobs.", "valid", "reason"),
 		runnerCalls:  counter("runner_operations_total", "Runs of a provider's program.", "operation", "provider"),
 		runnerErrors: counter("runner_errors_total", "Runs of a provider's program that failed.", "operation", "provider"),
 		forgeCalls:   counter("github_operations_total", "Calls to a forge.", "operation", "scope"),
 		forgeErrors:  counter("github_errors_total", "Calls to a forge that failed.", "operation", "scope"),
 	}
+	for _, reason := range webhookReasons {
+		c.webhookOf(reason)
+	}
+	return c
 }
 
 func (c *Counters) all() []prometheus.Collector {
@@ -36,7 +44,11 @@ func (c *Counters) all() []prometheus.Collector {
 
 // Webhook counts a webhook about a job. Reason says why it is not valid, and is empty else.
 func (c *Counters) Webhook(reason string) {
-	c.webhooks.WithLabelValues(strconv.FormatBool(reason == ""), reason).Inc()
+	c.webhookOf(reason).Inc()
+}
+
+func (c *Counters) webhookOf(reason string) prometheus.Counter {
+	return c.webhooks.WithLabelValues(strconv.FormatBool(reason == ""), reason)
 }
 
 // Provider counts a run of a provider's program.

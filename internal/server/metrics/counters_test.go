@@ -34,6 +34,7 @@ func TestCounters(t *testing.T) {
 	}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
 		`garm_webhook_received{reason="",valid="true"} 1`, `garm_webhook_received{reason="signature_invalid",valid="false"} 1`,
+		`garm_webhook_received{reason="owner_unknown",valid="false"} 0`, `garm_webhook_received{reason="unknown",valid="false"} 0`,
 		`garm_runner_operations_total{operation="CreateInstance",provider="sim"} 2`, `garm_runner_errors_total{operation="CreateInstance",provider="sim"} 1`,
 		`garm_github_operations_total{operation="ListRunners",scope="Organization"} 1`, `garm_github_operations_total{operation="ListWebhooks",scope="Repository"} 1`,
 		`garm_github_errors_total{operation="GetRunner",scope="Organization"} 1`,

@@ -45,8 +45,9 @@ func placeFor(c model.Controller, hooks []model.Webhook, replace string) (*model
 // ownWebhooks are those that belong to this server, those from before a change of its URL among them.
 func ownWebhooks(c model.Controller, hooks []model.Webhook) []model.Webhook {
 	var own []model.Webhook
+	url := c.OwnWebhookURL()
 	for _, h := range hooks {
-		if h.URL == c.OwnWebhookURL() || namesController(c, &h) {
+		if (url != "" && h.URL == url) || namesController(c, &h) {
 			own = append(own, h)
 		}
 	}

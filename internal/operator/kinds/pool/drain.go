@@ -21,8 +21,9 @@ type remaining struct {
 	busy, starting, leaving, kept int
 	// removable are those to ask the server about; unless they are kept they count as being removed.
 	removable []garm.Instance
-	// why is what the server said of a runner that it keeps.
-	why string
+	// why is what the server said of a runner that it keeps; forced says that it was asked to remove it by force.
+	why    string
+	forced bool
 }
 
 // sortRunners says what becomes of each runner of a pool that is to go: a busy one is never touched, a machine that is
@@ -66,7 +67,11 @@ func (r remaining) String() string {
 	add(r.busy, "busy with a job")
 	add(r.starting, "starting")
 	add(r.leaving+len(r.removable)-r.kept, "being removed")
-	add(r.kept, "kept by the GARM server, which says: "+r.why+" (annotation "+v1beta1.AnnotationForceDelete+" removes by force)")
+	kept := "kept by the GARM server, which says: " + r.why
+	if !r.forced {
+		kept += " (annotation " + v1beta1.AnnotationForceDelete + " removes by force)"
+	}
+	add(r.kept, kept)
 	return strings.Join(parts, ", ")
 }
 
@@ -99,12 +104,13 @@ func (a *actuator) Drain(ctx context.Context, r *garm.Pool) error {
 		return err
 	}
 	left := sortRunners(instances, force)
+	left.forced = force
 	for _, i := range left.removable {
 		err := a.remove(ctx, i, force, "the Pool is being deleted")
 		if err != nil && !refused(err) {
 			return err
 		}
-		if why := a.asked.refusal(i.ID); why != "" && !force {
+		if why := a.asked.refusal(i.ID); why != "" {
 			left.kept, left.why = left.kept+1, why
 		}
 	}

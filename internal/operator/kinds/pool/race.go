@@ -34,12 +34,13 @@ func (r *races) lead(key string, me *v1beta1.Pool, rivals []*v1beta1.Pool) *v1be
 	if r.key[me.UID] != key {
 		r.leave(me.UID)
 	}
-	for _, rival := range rivals {
-		if r.leader[key] == rival.UID {
-			return rival
+	all := append(rivals, me)
+	for _, p := range all {
+		if r.leader[key] == p.UID {
+			return p
 		}
 	}
-	first := refs.Oldest(append(rivals, me))
+	first := refs.Oldest(all)
 	if first.UID == me.UID {
 		r.leader[key], r.key[me.UID] = me.UID, key
 	}
@@ -56,7 +57,9 @@ func (r *races) forget(uid types.UID) {
 func (r *races) leave(uid types.UID) {
 	if key, ok := r.key[uid]; ok {
 		delete(r.key, uid)
-		delete(r.leader, key)
+		if r.leader[key] == uid { // else another one has followed already
+			delete(r.leader, key)
+		}
 	}
 }
 

@@ -44,11 +44,13 @@ func TestRaces(t *testing.T) {
 				look(rapid.SampledFrom(all[:i]).Draw(t, "who"), all[:i])
 			}
 		}
+		before := leader
+		leader = ""
 		for _, p := range all {
 			look(p, all)
 		}
-		if leader == "" {
-			t.Fatal("none goes on")
+		if leader == "" || (before != "" && leader != before) {
+			t.Fatalf("%q goes on after %q did", leader, before)
 		}
 		rest := all[:0:0]
 		for _, p := range all {
@@ -65,4 +67,17 @@ func TestRaces(t *testing.T) {
 			t.Fatal("none goes on after the first has left")
 		}
 	})
+}
+
+// A Pool that leads keeps its place when one that has left before is forgotten late.
+func TestFollowerKeepsItsPlace(t *testing.T) {
+	named := func(uid types.UID) *v1beta1.Pool { return &v1beta1.Pool{ObjectMeta: metav1.ObjectMeta{UID: uid}} }
+	first, second, older := named("b"), named("c"), named("a")
+	r := newRaces()
+	r.lead("key", first, []*v1beta1.Pool{second})
+	r.lead("key", second, nil) // the first is being deleted
+	r.forget(first.UID)
+	if got := r.lead("key", older, []*v1beta1.Pool{second}); got != second {
+		t.Errorf("%s goes on beside the one that does already", got.UID)
+	}
 }

@@ -171,4 +171,8 @@ func TestSortRunners(t *testing.T) {
 	if r.busy != 0 || r.starting != 1 || r.leaving != 1 || len(r.removable) != 7 {
 		t.Errorf("OP-26: by force %+v", r)
 	}
+	r = remaining{removable: instances[:1], kept: 1, why: "it runs a job", forced: true}
+	if got, want := r.String(), "1 kept by the GARM server, which says: it runs a job"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
 }
