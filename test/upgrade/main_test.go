@@ -111,7 +111,7 @@ func setup(t *testing.T) *cluster {
 	})
 	c.port, err = webhookinstall.FreePort(c.ctx)
 	c.must(err)
-	c.probe, err = webhookinstall.FreePort(ctx)
+	c.probe, err = webhookinstall.FreePort(c.ctx)
 	c.must(err)
 	return c
 }
