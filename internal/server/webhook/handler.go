@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -17,12 +16,6 @@ import (
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
-
-// maxBody is GitHub's own limit of a payload.
-const maxBody = 25 << 20
-
-// maxBodies bounds the payloads that are held at a time: anybody can send one before its signature is checked.
-const maxBodies = 4 * maxBody
 
 // Store is what webhooks need of the database.
 type Store interface {
@@ -67,15 +60,8 @@ func (h *Handler) Take(w http.ResponseWriter, r *http.Request) error {
 			return nil // meant for another server
 		}
 	}
-	size := r.ContentLength
-	if size < 0 || size > maxBody {
-		size = maxBody
-	}
-	if err := h.bodies.Acquire(ctx, size); err != nil {
-		return model.Invalid("the sender did not wait")
-	}
-	defer h.bodies.Release(size)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, held, err := h.read(w, r)
+	defer h.bodies.Release(held)
 	if err != nil {
 		return model.Invalid("the body cannot be read: %v", err)
 	}

@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,36 +15,72 @@ import (
 )
 
 // Senders that nobody knows yet cannot make the server hold more than a few of the largest payloads; a short one then
-// waits until there is room again.
+// waits until there is room again, but no longer than GitHub would.
 func TestPayloadsInFlightAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := webhook.New(noStore{}, slog.New(slog.DiscardHandler))
-		take := func(ctx context.Context, body io.Reader) error {
-			return h.Take(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/webhooks", body))
+		take := func() error {
+			return h.Take(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks", strings.NewReader("{}")))
 		}
-		var senders []*io.PipeWriter
-		for range 4 {
-			body, sender := io.Pipe() // of no known length, and slow
-			senders = append(senders, sender)
-			go func() { _ = take(t.Context(), body) }()
+		release, err := h.Fill(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-		synctest.Wait()
-		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := take(impatient, strings.NewReader("{}")); model.KindOf(err) != model.KindInvalid {
-			t.Errorf("there is room for one more: %v", err)
+		begun := time.Now()
+		if err := take(); model.KindOf(err) != model.KindInvalid || time.Since(begun) != 10*time.Second {
+			t.Errorf("without room, after %s: %v", time.Since(begun), err)
 		}
 		done := make(chan error, 1)
-		go func() { done <- take(t.Context(), strings.NewReader("{}")) }()
+		go func() { done <- take() }()
 		synctest.Wait()
-		_ = senders[0].Close()
+		release()
 		if err := <-done; err != nil {
-			t.Errorf("after one has gone: %v", err)
+			t.Errorf("when there is room: %v", err)
 		}
-		for _, sender := range senders {
-			_ = sender.Close()
+		if release, err = h.Fill(t.Context()); err != nil {
+			t.Fatal("room was not given back")
+		}
+		release()
+	})
+}
+
+// Senders who begin and do not go on take no room from others, and are not waited for long.
+func TestSlowPayloadsStarveNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := webhook.New(noStore{}, slog.New(slog.DiscardHandler))
+		take := func(w http.ResponseWriter, body io.Reader) error {
+			return h.Take(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks", body))
+		}
+		var waiters []*deadlines
+		var senders []*io.PipeWriter
+		for range 100 {
+			body, sender := io.Pipe() // of no known length
+			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+			waiters, senders = append(waiters, w), append(senders, sender)
+			go func() { _ = take(w, body) }()
+		}
+		synctest.Wait()
+		if err := take(httptest.NewRecorder(), strings.NewReader("{}")); err != nil {
+			t.Errorf("beside slow senders: %v", err)
+		}
+		for i, w := range waiters {
+			if len(w.set) != 1 || time.Until(w.set[0]) != 10*time.Second {
+				t.Errorf("a slow sender is waited for until %v", w.set)
+			}
+			_ = senders[i].Close()
 		}
 	})
+}
+
+// deadlines are what a handler sets for the reading of its connection.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
 }
 
 func TestWebhooksAreCounted(t *testing.T) {
