@@ -99,10 +99,12 @@ func callAll(ctx context.Context, replicas []*replica) error {
 }
 
 func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
+	select {
+	case <-ctx.Done():
+		return nil
+	default:
 		return err
 	}
-	return nil
 }
 
 // shown returns the certificate that a replica shows to a caller who trusts some authorities.

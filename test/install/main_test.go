@@ -5,7 +5,6 @@ package install_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -13,12 +12,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
 )
@@ -69,19 +64,6 @@ func controlPlane(t *testing.T) *controlplane.ControlPlane {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func administrator(t *testing.T, p *controlplane.ControlPlane) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(p.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // kustomize renders an overlay.
