@@ -69,7 +69,7 @@ func nothingLeft(t *testing.T, dir, temp string) {
 	}
 }
 
-// The demo is the proof of the whole: jobs run on runners that Kubernetes manifests asked for.
+// OP-66: the demo is the proof of the whole, with the real server: jobs run on runners that Kubernetes manifests asked for.
 func TestDemo(t *testing.T) {
 	dir := programs(t)
 

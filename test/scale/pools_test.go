@@ -230,7 +230,7 @@ func TestKilledThreeTimes(t *testing.T) {
 	}
 }
 
-// A resync costs no more than a restart, and writes nothing.
+// OP-3: a resync costs no more than a restart, and writes nothing.
 func TestResync(t *testing.T) {
 	t.Parallel()
 	const n = 50
