@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -9,6 +10,8 @@ import (
 type asked struct {
 	mu  sync.Mutex
 	all map[string]request
+	// swept is when what is long over was last forgotten.
+	swept time.Time
 }
 
 // request is the last that was asked of a runner.
@@ -32,10 +35,9 @@ func (a *asked) first(id string, force bool, now time.Time) bool {
 	if a.all == nil {
 		a.all = map[string]request{}
 	}
-	for other, last := range a.all {
-		if now.Sub(last.at) >= 2*askAgain {
-			delete(a.all, other)
-		}
+	if now.Sub(a.swept) >= askAgain {
+		maps.DeleteFunc(a.all, func(_ string, last request) bool { return now.Sub(last.at) >= 2*askAgain })
+		a.swept = now
 	}
 	a.all[id] = request{at: now, force: force}
 	return true

@@ -35,8 +35,12 @@ func rotationOf(pool *garm.Pool, instances []garm.Instance, named []string, pend
 	var r rotation
 	var candidates []garm.Instance
 	idle, busy, underway := 0, 0, false
+	byName := make(map[string]bool, len(named))
+	for _, name := range named {
+		byName[name] = true
+	}
 	for _, i := range instances {
-		outdated := i.Generation < pool.Generation || (pool.Generation == 0 && slices.Contains(named, i.Name))
+		outdated := i.Generation < pool.Generation || (pool.Generation == 0 && byName[i.Name])
 		r.left = r.left || outdated
 		switch {
 		case leaving(i), pending(i.ID):
