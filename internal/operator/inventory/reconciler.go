@@ -66,7 +66,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if err != nil {
 			return ctrl.Result{}, err
 		}
-		if pool != nil {
+		if pool != nil && !mirror.Released(pool) { // what goes along with one, as with a namespace, is no wish to remove runners
 			p.pool = pool
 			p.wanted = &client.ObjectKey{Namespace: pool.Namespace, Name: ObjectName(p.instance.Name)}
 		}

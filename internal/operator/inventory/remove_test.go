@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -62,6 +63,31 @@ func TestDeletedRunnerIsRemoved(t *testing.T) {
 	w.server.RemoveInstance("garm-1")
 	w.gone(ns, "garm-1")
 	w.deletes(1)
+}
+
+// What goes along with a Pool that leaves everything at GARM, as with its namespace, is no wish to remove runners.
+func TestRunnersOfAReleasedPoolStay(t *testing.T) {
+	w := newWorld(t)
+	ns := w.namespace()
+	pool := w.pool(ns, "p")
+	pool.Spec.DeletionPolicy = v1beta1.DeletionPolicyOrphan
+	pool.Finalizers = []string{"example.com/hold"}
+	if err := w.kube.Update(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.server.SetInstance(running("garm-1", ns+"/p", garm.RunnerIdle))
+	o := w.run()
+	w.shown(ns, "garm-1", string(garm.RunnerIdle))
+	w.synced(o)
+	if err := w.kube.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(ns, "garm-1")
+	w.deletes(0)
+	w.instance()
+	if err := w.kube.Patch(t.Context(), pool, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // SV-19, the operator's part: a runner that runs a job is left alone until the job is over.

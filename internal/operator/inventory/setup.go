@@ -62,12 +62,13 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	return nil
 }
 
-// claims lets through what changes which GARM pool a Pool stands for.
+// claims lets through what changes which GARM pool a Pool stands for, and whether it still does.
 func claims() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1beta1.Pool)
 		after, same := e.ObjectNew.(*v1beta1.Pool)
-		return ok && same && (before.Status.ID != after.Status.ID || before.Status.ControllerID != after.Status.ControllerID)
+		return ok && same && (before.Status.ID != after.Status.ID || before.Status.ControllerID != after.Status.ControllerID ||
+			mirror.Released(before) != mirror.Released(after))
 	}}
 }
 

@@ -20,6 +20,11 @@ func flagged(obj metav1.Object, annotation string) bool {
 	return ok && !strings.EqualFold(strings.TrimSpace(value), "false")
 }
 
+// Released says whether a resource is being deleted in a way that leaves the remote object, and all below it, alone.
+func Released(obj metav1.Object) bool {
+	return !obj.GetDeletionTimestamp().IsZero() && (Paused(obj) || orphaned(obj))
+}
+
 // orphaned says whether the deletion of a resource leaves the remote object alone.
 func orphaned(obj metav1.Object) bool {
 	d, ok := obj.(v1beta1.Disposable)
