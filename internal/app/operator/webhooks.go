@@ -15,6 +15,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/operator/access"
 	"github.com/garm-operator/garm-operator/internal/operator/admission"
 	"github.com/garm-operator/garm-operator/internal/operator/webhookcert"
 )
@@ -70,11 +71,13 @@ func fromFiles(cfg operatorconfig.Operator) bool {
 
 // definitions returns the names of the custom resource definitions that have two versions.
 func definitions() []string {
-	plurals := []string{"enterprises", "images", "organizations", "pools", "repositories", "runners"}
-	for i := range plurals {
-		plurals[i] += "." + v1beta1.Group
+	var names []string
+	for _, r := range access.Resources() {
+		if r.Old {
+			names = append(names, r.Plural+"."+v1beta1.Group)
+		}
 	}
-	return plurals
+	return names
 }
 
 // setup adds the server to the manager, which starts it before any cache fills and on every replica, and makes readiness

@@ -10,6 +10,8 @@ type Resource struct {
 	Status, Scale bool
 	// Finalizer says that the operator puts a finalizer on the resource.
 	Finalizer bool
+	// Old says that there is an old version, which resources may be stored in.
+	Old bool
 	// Made says that the operator, not a user, creates and deletes the resource.
 	Made bool
 }
@@ -17,15 +19,15 @@ type Resource struct {
 // Resources returns all kinds of the group, in alphabetical order.
 func Resources() []Resource {
 	return []Resource{
-		{Kind: v1beta1.KindEnterprise, Singular: "enterprise", Plural: "enterprises", Status: true, Finalizer: true},
+		{Kind: v1beta1.KindEnterprise, Singular: "enterprise", Plural: "enterprises", Old: true, Status: true, Finalizer: true},
 		{Kind: v1beta1.KindGarmServerConfig, Singular: "garmserverconfig", Plural: "garmserverconfigs", Status: true, Finalizer: true},
 		{Kind: v1beta1.KindGitHubCredential, Singular: "githubcredential", Plural: "githubcredentials", Status: true, Finalizer: true},
 		{Kind: v1beta1.KindGitHubEndpoint, Singular: "githubendpoint", Plural: "githubendpoints", Status: true, Finalizer: true},
-		{Kind: v1beta1.KindImage, Singular: "image", Plural: "images"},
-		{Kind: v1beta1.KindOrganization, Singular: "organization", Plural: "organizations", Status: true, Finalizer: true},
-		{Kind: v1beta1.KindPool, Singular: "pool", Plural: "pools", Status: true, Scale: true, Finalizer: true},
-		{Kind: v1beta1.KindRepository, Singular: "repository", Plural: "repositories", Status: true, Finalizer: true},
-		{Kind: v1beta1.KindRunner, Singular: "runner", Plural: "runners", Status: true, Finalizer: true, Made: true},
+		{Kind: v1beta1.KindImage, Singular: "image", Plural: "images", Old: true},
+		{Kind: v1beta1.KindOrganization, Singular: "organization", Plural: "organizations", Old: true, Status: true, Finalizer: true},
+		{Kind: v1beta1.KindPool, Singular: "pool", Plural: "pools", Old: true, Status: true, Scale: true, Finalizer: true},
+		{Kind: v1beta1.KindRepository, Singular: "repository", Plural: "repositories", Old: true, Status: true, Finalizer: true},
+		{Kind: v1beta1.KindRunner, Singular: "runner", Plural: "runners", Old: true, Status: true, Finalizer: true, Made: true},
 	}
 }
 

@@ -22,6 +22,8 @@ const (
 var (
 	read  = []string{"get", "list", "watch"}
 	write = []string{"patch", "update"}
+	// readPatch is for objects that are somebody else's but for a field or two.
+	readPatch = []string{"get", "list", "watch", "patch"}
 )
 
 // Watched returns what the operator does in each namespace that it works in.
@@ -52,7 +54,7 @@ func LeaderElection() []rbacv1.PolicyRule {
 func Certificates() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{CertificateSecret}, Verbs: slices.Concat(read, write)},
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{CertificateSecret}, Verbs: readPatch},
 	}
 }
 
@@ -60,19 +62,19 @@ func Certificates() []rbacv1.PolicyRule {
 // authority of its certificates into its webhooks and definitions, and saying which stored versions are left once old
 // objects are rewritten.
 func Cluster() []rbacv1.PolicyRule {
-	crds := plurals("."+v1beta1.Group, func(Resource) bool { return true })
+	crds := plurals("."+v1beta1.Group, func(r Resource) bool { return r.Old })
 	return []rbacv1.PolicyRule{
 		{
 			APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"validatingwebhookconfigurations"},
-			ResourceNames: []string{WebhookConfiguration}, Verbs: slices.Concat(read, write),
+			ResourceNames: []string{WebhookConfiguration}, Verbs: readPatch,
 		},
 		{
 			APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"},
-			ResourceNames: crds, Verbs: slices.Concat(read, write),
+			ResourceNames: crds, Verbs: readPatch,
 		},
 		{
 			APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions/status"},
-			ResourceNames: crds, Verbs: write,
+			ResourceNames: crds, Verbs: []string{"patch"},
 		},
 	}
 }
