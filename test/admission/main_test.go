@@ -30,6 +30,7 @@ import (
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
@@ -111,7 +112,7 @@ func start(t *testing.T, changes ...func(*operatorconfig.Operator, *operatorapp.
 			WebhookSecret: "webhook-server-cert", WebhookConfiguration: webhookinstall.ConfigurationName,
 		},
 	}
-	out := &output{}
+	out := &stack.Output{}
 	options := operatorapp.Options{
 		RestConfig: plane.Config(), LeaderElectionNamespace: operatorNamespace, Log: logr.FromSlogHandler(slog.NewTextHandler(out, nil)),
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
@@ -48,7 +49,7 @@ func setup(t *testing.T, options stack.Options) *installation {
 	p := controlPlane(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*deadline) // the tools may have to be built first
 	t.Cleanup(cancel)
-	out := &output{}
+	out := &stack.Output{}
 	options.Plane, options.Dir, options.Log = p, t.TempDir(), slog.New(slog.NewTextHandler(out, nil))
 	options.Namespace = namespace
 	if options.Provider == "" {
@@ -143,7 +144,7 @@ func (i *installation) config() operatorconfig.Config {
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	out := &output{}
+	out := &stack.Output{}
 	loaded, err := operatorconfig.Load(start.Args, start.Environ, out)
 	if err != nil {
 		i.t.Fatalf("the arguments %q are refused: %v\n%s", start.Args, err, out)
@@ -171,7 +172,7 @@ func (i *installation) serviceAccount() *rest.Config {
 // run starts the operator with the rights of its service account, and returns how to wait for its end.
 func (i *installation) run(config operatorconfig.Config) (wait func() error) {
 	i.t.Helper()
-	out := &output{}
+	out := &stack.Output{}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	options := operatorapp.Options{
@@ -198,7 +199,7 @@ func (i *installation) eventually(check func() error) {
 	i.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(i.ctx, deadline, fmt.Errorf("not within %s", deadline))
 	defer cancel()
-	if err := stack.Until(ctx, check); err != nil {
+	if err := wait.Until(ctx, check); err != nil {
 		i.t.Fatal(err)
 	}
 }

@@ -3,7 +3,6 @@
 package install_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -74,22 +73,4 @@ func kustomize(t *testing.T, o manifests.Overlay) []byte {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// output collects a log for a test that fails.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

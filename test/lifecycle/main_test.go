@@ -3,7 +3,6 @@
 package lifecycle_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +27,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // patience bounds every wait.
@@ -146,7 +146,7 @@ type operator struct {
 // run starts an operator, which stops with the test at the latest.
 func (e *env) run(config operatorconfig.Config) *operator {
 	e.t.Helper()
-	out := &output{}
+	out := &stack.Output{}
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &operator{cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -175,7 +175,7 @@ func (e *env) until(check func() error) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(e.ctx, patience, fmt.Errorf("not within %s", patience))
 	defer cancel()
-	if err := stack.Until(ctx, check); err != nil {
+	if err := wait.Until(ctx, check); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -233,22 +233,4 @@ func healthy(ctx context.Context, address string) error {
 		}
 	}
 	return nil
-}
-
-// output collects a log for a test that fails.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

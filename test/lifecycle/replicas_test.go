@@ -21,7 +21,7 @@ type replica struct {
 	proxy  *garmproxy.Proxy
 	health string
 	cmd    *exec.Cmd
-	out    *output
+	out    *stack.Output
 }
 
 // replica starts a process that uses the environment's server.
@@ -57,7 +57,7 @@ func (e *env) process(flags ...string) *replica {
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		e.t.Fatal(err)
 	}
-	r := &replica{health: freeAddress(e.t), out: &output{}}
+	r := &replica{health: freeAddress(e.t), out: &stack.Output{}}
 	r.cmd = exec.Command(program, append(flags,
 		"--kubeconfig="+kubeconfig, "--operator-leader-election", "--operator-watch-namespace="+e.namespace, "--operator-runner-reconciliation",
 		"--operator-metrics-bind-address="+freeAddress(e.t), "--operator-health-probe-bind-address="+r.health,

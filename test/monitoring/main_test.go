@@ -30,6 +30,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 const (
@@ -157,7 +158,7 @@ func (w *world) fill(ctx context.Context) error {
 	if err := w.Apply(ctx, paused); err != nil {
 		return err
 	}
-	return stack.Until(ctx, func() error {
+	return wait.Until(ctx, func() error {
 		runners := &v1beta1.RunnerList{}
 		if err := w.Kube.List(ctx, runners, client.InNamespace(namespace)); err != nil {
 			return err

@@ -2,7 +2,6 @@
 package operator_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -23,6 +22,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/operator/status"
 	"github.com/garm-operator/garm-operator/internal/operator/status/statustest"
 )
@@ -80,7 +80,7 @@ func setup(t *testing.T, changes ...func(*stack.Options)) *env {
 	t.Cleanup(cancel)
 	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", ".", "-").Replace(t.Name()))
 	namespace = fmt.Sprintf("%.40s-%d", namespace, time.Now().UnixNano()%1e6)
-	out := &output{}
+	out := &stack.Output{}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(out.String())
@@ -122,7 +122,7 @@ func (e *env) run() *env {
 // start starts an operator, and returns what stops it before the test does.
 func (e *env) start(options operatorapp.Options) (stop func()) {
 	e.t.Helper()
-	out := &output{}
+	out := &stack.Output{}
 	options.RestConfig, options.Log = e.plane.Config(), logr.FromSlogHandler(slog.NewTextHandler(out, nil))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -169,7 +169,7 @@ func (e *env) eventually(check func() error) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(e.ctx, deadline, fmt.Errorf("not within %s", deadline))
 	defer cancel()
-	if err := stack.Until(ctx, check); err != nil {
+	if err := wait.Until(ctx, check); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -237,24 +237,6 @@ func (e *env) pools() []garm.Pool {
 		e.t.Fatal(err)
 	}
 	return pools
-}
-
-// output collects a log for a test that fails.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }
 
 // message returns what Ready says.

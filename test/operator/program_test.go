@@ -56,7 +56,7 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 // program starts the real program with the flags that every start needs and some more. What it logs is returned.
-func (e *env) program(flags ...string) *output {
+func (e *env) program(flags ...string) *stack.Output {
 	e.t.Helper()
 	path, err := built()
 	if err != nil {
@@ -67,7 +67,7 @@ func (e *env) program(flags ...string) *output {
 		"--operator-metrics-bind-address=" + freePort(e.t), "--operator-health-probe-bind-address=" + freePort(e.t), "--kubeconfig=" + e.plane.Kubeconfig,
 		"--garm-server=" + e.Proxy.URL(), "--garm-password-file=" + e.passwordFile(stack.Password),
 	}, flags...)
-	out := &output{}
+	out := &stack.Output{}
 	cmd := exec.Command(path, all...)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {

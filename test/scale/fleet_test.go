@@ -15,6 +15,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // patience bounds every wait.
@@ -116,7 +117,7 @@ func (f *fleet) until(check func() error) {
 	f.tb.Helper()
 	ctx, cancel := context.WithTimeoutCause(f.ctx, patience, fmt.Errorf("not within %s", patience))
 	defer cancel()
-	if err := stack.Until(ctx, check); err != nil {
+	if err := wait.Until(ctx, check); err != nil {
 		f.tb.Fatal(err)
 	}
 }

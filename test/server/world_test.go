@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/app/garm"
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/server/fleet"
 )
 
@@ -306,23 +306,11 @@ func (w *world) send(method, path, bearer string, body []byte, header http.Heade
 	return response.StatusCode, string(text)
 }
 
-// until asks check again and again until it finds nothing missing.
+// until waits until check finds nothing missing.
 func until(ctx context.Context, within time.Duration, check func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+	return wait.Until(ctx, check)
 }
 
 // buffer is a bytes.Buffer for several goroutines.

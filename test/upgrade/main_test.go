@@ -2,7 +2,6 @@
 package upgrade_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +27,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
@@ -90,7 +90,7 @@ func bare(t *testing.T) *cluster {
 func setup(t *testing.T) *cluster {
 	t.Helper()
 	c := bare(t)
-	out := &output{}
+	out := &stack.Output{}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(out.String())
@@ -134,7 +134,7 @@ func (c *cluster) eventually(check func() error) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(c.ctx, deadline, fmt.Errorf("not within %s", deadline))
 	defer cancel()
-	c.must(stack.Until(ctx, check))
+	c.must(wait.Until(ctx, check))
 }
 
 // operator starts the operator on some namespaces, and returns what stops it before the test does.
@@ -150,7 +150,7 @@ func (c *cluster) operator(namespaces string) (stop func()) {
 			WebhookSecret: "webhook-server-cert", WebhookConfiguration: webhookinstall.ConfigurationName,
 		},
 	}
-	out := &output{}
+	out := &stack.Output{}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
@@ -185,22 +185,4 @@ func (c *cluster) ready() error {
 		err = errors.New(response.Status)
 	}
 	return errors.Join(err, response.Body.Close())
-}
-
-// output collects a log for a test that fails.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

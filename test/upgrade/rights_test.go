@@ -16,6 +16,8 @@ import (
 	"github.com/garm-operator/garm-operator/api/v1alpha1"
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/operator/storageversion"
+
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
 const imageDefinition = "images." + v1beta1.Group
@@ -106,7 +108,7 @@ func (c *cluster) user(name string, everywhere, inFleet *rbacv1.PolicyRule) *res
 
 // rewrite runs the rewriter once and returns its log.
 func (c *cluster) rewrite(config *rest.Config, options storageversion.Options) (log string, err error) {
-	out := &output{}
+	out := &stack.Output{}
 	options.Log = logr.FromSlogHandler(slog.NewTextHandler(out, nil))
 	rewriter, err := storageversion.New(config, options)
 	if err != nil {

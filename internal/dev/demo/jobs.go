@@ -13,6 +13,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // jobDuration is how long each job works.
@@ -100,21 +101,21 @@ func (w *world) queueJobs(context.Context) (string, error) {
 func (w *world) waitJobs(ctx context.Context, out *console) (string, error) {
 	w.served = map[string]bool{}
 	done := map[int64]bool{}
-	err := until(ctx, func() error {
+	err := wait.Until(ctx, func() error {
 		for _, queued := range w.jobs {
 			job, ok := w.github.Job(queued.ID)
 			if !ok {
-				return final(fmt.Errorf("GitHub has lost job %d", queued.ID))
+				return wait.Final(fmt.Errorf("GitHub has lost job %d", queued.ID))
 			}
 			if job.Status != githubsim.Completed || done[job.ID] {
 				continue
 			}
 			done[job.ID] = true
 			if job.Conclusion != "success" {
-				return final(fmt.Errorf("job %s ended with %s", job.Name, job.Conclusion))
+				return wait.Final(fmt.Errorf("job %s ended with %s", job.Name, job.Conclusion))
 			}
 			if w.served[job.RunnerName] {
-				return final(fmt.Errorf("runner %s served two jobs", job.RunnerName))
+				return wait.Final(fmt.Errorf("runner %s served two jobs", job.RunnerName))
 			}
 			w.served[job.RunnerName] = true
 			out.line("  %-9s of %s ran on %s, %.1fs after it was queued", job.Name, job.Repo, job.RunnerName, job.StartedAt.Sub(job.CreatedAt).Seconds())

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/garm-operator/garm-operator/garm/client"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 func (w *world) startOperator(ctx context.Context) (string, error) {
@@ -43,7 +44,7 @@ func (w *world) startOperator(ctx context.Context) (string, error) {
 	if err := w.operator.waitHTTP(ctx, "http://"+health+"/readyz", func(status int) bool { return status == http.StatusOK }); err != nil {
 		return "", err
 	}
-	return "metrics at http://" + metrics + "/metrics", until(ctx, func() error {
+	return "metrics at http://" + metrics + "/metrics", wait.Until(ctx, func() error {
 		info, err := w.session.GetController(ctx) // works once the operator has made the administrator
 		w.controllerID = info.ControllerID
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // pool is what the demo needs to know of a Pool in the manifests.
@@ -105,7 +106,7 @@ func (w *world) waitPoolsFull(ctx context.Context) (string, error) {
 
 func (w *world) waitIdle(ctx context.Context, enough func(map[string]int) error) (string, error) {
 	var seen string
-	err := until(ctx, func() error {
+	err := wait.Until(ctx, func() error {
 		count, err := w.idle(ctx)
 		if err != nil {
 			return err
@@ -121,7 +122,7 @@ func (w *world) waitIdle(ctx context.Context, enough func(map[string]int) error)
 
 // waitReplaced waits until no runner that served a job is left anywhere, and the pools are full again.
 func (w *world) waitReplaced(ctx context.Context) (string, error) {
-	err := until(ctx, func() error {
+	err := wait.Until(ctx, func() error {
 		names, err := w.names(ctx)
 		if err != nil {
 			return err
@@ -169,7 +170,7 @@ func (w *world) names(ctx context.Context) (map[string][]string, error) {
 
 func (w *world) compareSides(ctx context.Context) (string, error) {
 	var seen string
-	err := until(ctx, func() error {
+	err := wait.Until(ctx, func() error {
 		names, err := w.names(ctx)
 		if err != nil {
 			return err

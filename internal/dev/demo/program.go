@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // stopGrace is how long a program has to stop by itself.
@@ -70,15 +71,15 @@ func (p *program) stop() error {
 
 // waitHTTP waits until the program answers at url with a status that ok accepts.
 func (p *program) waitHTTP(ctx context.Context, url string, ok func(status int) bool) error {
-	return until(ctx, func() error {
+	return wait.Until(ctx, func() error {
 		select {
 		case <-p.done:
-			return final(fmt.Errorf("%s ended: %w", p.name, p.err))
+			return wait.Final(fmt.Errorf("%s ended: %w", p.name, p.err))
 		default:
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
-			return final(err)
+			return wait.Final(err)
 		}
 		resp, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
 		if err != nil {
@@ -110,36 +111,4 @@ func freeAddress(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("looking for a free port: %w", err)
 	}
 	return l.Addr().String(), l.Close()
-}
-
-// finalError ends a wait at once.
-type finalError struct{ err error }
-
-func (e *finalError) Error() string { return e.err.Error() }
-
-func (e *finalError) Unwrap() error { return e.err }
-
-func final(err error) error { return &finalError{err} }
-
-// until asks check again and again until it returns nil, returns a final error, or ctx ends; what was missing last is
-// part of the error.
-func until(ctx context.Context, check func() error) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	var last error
-	for {
-		err := check()
-		var stop *finalError
-		if err == nil || errors.As(err, &stop) {
-			return err
-		}
-		if ctx.Err() == nil || last == nil { // a call that the deadline cut off says nothing new
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), last)
-		case <-tick.C:
-		}
-	}
 }

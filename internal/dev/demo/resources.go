@@ -13,6 +13,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/config/crd"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 func crds() fs.FS { return crd.Bases }
@@ -40,7 +41,7 @@ func (w *world) applyManifests(ctx context.Context) (string, error) {
 func (w *world) waitReady(ctx context.Context) (string, error) {
 	static := map[string]bool{"Secret": true, "Image": true}
 	ready := 0
-	err := until(ctx, func() error {
+	err := wait.Until(ctx, func() error {
 		ready = 0
 		for _, object := range w.objects {
 			if static[object.GetKind()] {

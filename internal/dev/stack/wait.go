@@ -3,13 +3,13 @@ package stack
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // Apply creates the objects.
@@ -22,30 +22,9 @@ func (s *Stack) Apply(ctx context.Context, objects ...client.Object) error {
 	return nil
 }
 
-// Until asks check again and again until it returns nil or ctx ends; then the error says what was missing last.
-func Until(ctx context.Context, check func() error) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	var last error
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil || last == nil { // a call that the deadline cut off says nothing new
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), last)
-		case <-tick.C:
-		}
-	}
-}
-
 // WaitReady waits until each of the objects that has conditions is Ready at its generation.
 func (s *Stack) WaitReady(ctx context.Context, objects ...client.Object) error {
-	return Until(ctx, func() error {
+	return wait.Until(ctx, func() error {
 		for _, object := range objects {
 			conditioned, ok := object.(v1beta1.Conditioned)
 			if !ok {
@@ -79,7 +58,7 @@ func Ready(object client.Object, conditioned v1beta1.Conditioned) error {
 // WaitAllReady waits until all n Pools of the namespace are Ready, with one list a look, and returns them.
 func (s *Stack) WaitAllReady(ctx context.Context, n int) ([]v1beta1.Pool, error) {
 	list := &v1beta1.PoolList{}
-	err := Until(ctx, func() error {
+	err := wait.Until(ctx, func() error {
 		if err := s.Kube.List(ctx, list, client.InNamespace(s.options.Namespace)); err != nil {
 			return err
 		}
