@@ -84,7 +84,7 @@ func nextStep(spec *v1beta1.WebhookSpec, recorded, want webhookMarker, now time.
 		return webhookNeedsURL
 	case recorded.wish() != want:
 		return webhookInstall
-	case !now.Before(recorded.Look):
+	case !now.Before(recorded.Look), recorded.Look.Sub(now) > 2*lookEvery: // a clock that was ahead wrote it
 		return webhookLook
 	}
 	return webhookSettled

@@ -30,6 +30,7 @@ func TestWebhookNextStep(t *testing.T) {
 		"first":                        {install, webhookMarker{}, want, webhookInstall},
 		"installed":                    {install, done, want, webhookSettled},
 		"installed long ago":           {install, with(done, func(m *webhookMarker) { m.Look = now }), want, webhookLook},
+		"to be looked at in a year":    {install, with(done, func(m *webhookMarker) { m.Look = now.AddDate(1, 0, 0) }), want, webhookLook},
 		"OP-52 another secret":         {install, done, with(want, func(m *webhookMarker) { m.Secret = "uid/8/key" }), webhookInstall},
 		"another URL":                  {install, done, with(want, func(m *webhookMarker) { m.URL = "https://new.test/c" }), webhookInstall},
 		"another entity":               {install, done, with(want, func(m *webhookMarker) { m.Entity = "f" }), webhookInstall},
