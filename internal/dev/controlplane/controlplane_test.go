@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -312,9 +313,7 @@ func process(t *testing.T, dir, name string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !alive(pid) {
-		t.Fatalf("%s (process %d) does not run", name, pid)
-	}
+	eventually(t, func() bool { return alive(pid) }, func() string { return fmt.Sprintf("%s (process %d) does not run", name, pid) })
 	return pid
 }
 
