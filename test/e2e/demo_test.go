@@ -35,21 +35,39 @@ func programs(t *testing.T) string {
 	return dir
 }
 
-// demo returns the command of the demo. Its temporary files go to a folder of the test.
-func demo(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, out *bytes.Buffer, temp string) {
+// run is one run of the demo, with programs and a folder for temporary files of its own, so that what it leaves is known
+// from what others do.
+type run struct {
+	*exec.Cmd
+	out       *bytes.Buffer
+	dir, temp string
+}
+
+// demo returns the demo, ready to start.
+func demo(t *testing.T, programs string, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	temp, out = t.TempDir(), &bytes.Buffer{}
-	cmd = exec.CommandContext(ctx, filepath.Join(dir, "garm-dev"), append([]string{"demo"}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
-	cmd.Stdout, cmd.Stderr = out, out
-	return cmd, out, temp
+	r := run{out: &bytes.Buffer{}, dir: t.TempDir(), temp: t.TempDir()}
+	built, err := os.ReadDir(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range built {
+		if err := os.Link(filepath.Join(programs, program.Name()), filepath.Join(r.dir, program.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Cmd = exec.CommandContext(ctx, filepath.Join(r.dir, "garm-dev"), append([]string{"demo"}, args...)...)
+	r.Env = append(os.Environ(), "TMPDIR="+r.temp)
+	r.Stdout, r.Stderr = r.out, r.out
+	return r
 }
 
-// nothingLeft checks that no file is left in the folder, and no process that was started from it or from dir.
-func nothingLeft(t *testing.T, dir, temp string) {
+// nothingLeft checks that no temporary file is left, and no process that was started from the run's folders.
+func (r run) nothingLeft(t *testing.T) {
 	t.Helper()
+	dir, temp := r.dir, r.temp
 	entries, err := os.ReadDir(temp)
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +92,10 @@ func TestDemo(t *testing.T) {
 	dir := programs(t)
 
 	t.Run("once", func(t *testing.T) {
-		cmd, out, temp := demo(t, dir, "--once")
-		if err := cmd.Run(); err != nil {
+		t.Parallel()
+		r := demo(t, dir, "--once")
+		out := r.out
+		if err := r.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -85,17 +105,19 @@ func TestDemo(t *testing.T) {
 		if got := len(regexp.MustCompile(`(?m) ran on garm-`).FindAllString(out.String(), -1)); got != 10 {
 			t.Errorf("%d jobs are shown, not 10:\n%s", got, out)
 		}
-		nothingLeft(t, dir, temp)
+		r.nothingLeft(t)
 	})
 
 	t.Run("a fault anywhere ends it with 1", func(t *testing.T) {
+		t.Parallel()
 		for name, fault := range map[string]string{
 			"runners cannot be registered": `{"match": "generate-jitconfig", "status": 500}`,
 			"the token is refused":         `{"match": "/actions/runners/downloads", "status": 401}`,
 		} {
 			t.Run(name, func(t *testing.T) {
-				cmd, out, temp := demo(t, dir, "--once", "--step-timeout=20s", "--fault="+fault)
-				err := cmd.Run()
+				t.Parallel()
+				r := demo(t, dir, "--once", "--step-timeout=20s", "--fault="+fault)
+				out, err := r.out, r.Run()
 				var exit *exec.ExitError
 				if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 					t.Errorf("it ended with %v\n%s", err, out)
@@ -103,32 +125,34 @@ func TestDemo(t *testing.T) {
 				if strings.Contains(out.String(), "demo: ok") {
 					t.Errorf("it says that all is well:\n%s", out)
 				}
-				nothingLeft(t, dir, temp)
+				r.nothingLeft(t)
 			})
 		}
 	})
 
 	t.Run("with the server in the operator, it stays up until Ctrl-C", func(t *testing.T) {
-		cmd, out, temp := demo(t, dir, "--embedded")
+		t.Parallel()
+		r := demo(t, dir, "--embedded")
+		out := r.out
 		pipe := &marked{mark: "Everything stays up until Ctrl-C", seen: make(chan struct{}), out: out}
-		cmd.Stdout, cmd.Stderr = pipe, pipe
-		if err := cmd.Start(); err != nil {
+		r.Stdout, r.Stderr = pipe, pipe
+		if err := r.Start(); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
-		go func() { done <- cmd.Wait() }()
+		go func() { done <- r.Wait() }()
 		select {
 		case <-pipe.seen:
 		case err := <-done:
 			t.Fatalf("it ended with %v\n%s", err, out)
 		}
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		if err := r.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
 			t.Errorf("after Ctrl-C it ended with %v\n%s", err, out)
 		}
-		nothingLeft(t, dir, temp)
+		r.nothingLeft(t)
 	})
 }
 
