@@ -35,8 +35,8 @@ build: ## Build the programs into bin/.
 demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=--once to run it once and exit.
 	@assets=$$($(controlplane) etcd kube-apiserver) && KUBEBUILDER_ASSETS="$$assets" exec bin/garm-dev demo $(ARGS)
 
-# Tests that run side by side in a package: they wait for servers and processes more than they calculate.
-side_by_side := 6
+# How many packages are tested at once, and how many tests in each: they wait for servers and processes more than they calculate.
+side_by_side := -p 4 -parallel 6
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
 # nothing of the programs.
@@ -47,7 +47,7 @@ test: ## Run the tests with a real API server; PKG=./garm/... for some of them.
 	@assets=$$($(controlplane)) && export KUBEBUILDER_ASSETS="$$assets"; \
 	packages=$$(go list $(PKG)); \
 	parts=$$(grep -vE '$(whole)' <<<"$$packages" || true); programs=$$(grep -E '$(whole)' <<<"$$packages" || true); \
-	run() { $(tool) gotestsum --format pkgname --format-hide-empty-pkg -- -timeout 30m -parallel $(side_by_side) $(ARGS) "$$@"; }; \
+	run() { $(tool) gotestsum --format pkgname --format-hide-empty-pkg -- -timeout 30m $(side_by_side) $(ARGS) "$$@"; }; \
 	if [[ -n "$$parts" ]]; then run $(race) $$parts; fi; \
 	if [[ -n "$$programs" ]]; then run $$programs; fi; \
 	if [[ "$(PKG)" == ./... ]]; then \
