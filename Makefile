@@ -36,7 +36,8 @@ demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=-
 	@assets=$$($(controlplane) etcd kube-apiserver) && KUBEBUILDER_ASSETS="$$assets" exec bin/garm-dev demo $(ARGS)
 
 # How many packages are tested at once, and how many tests in each: they wait for servers and processes more than they calculate.
-side_by_side := -p 4 -parallel 6
+# The linter vets.
+side_by_side := -vet=off -p 4 -parallel 6
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
 # nothing of the programs.
