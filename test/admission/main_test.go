@@ -30,6 +30,7 @@ import (
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
@@ -99,7 +100,7 @@ func (r *replica) url() string { return fmt.Sprintf("https://localhost:%d", r.po
 func start(t *testing.T, changes ...func(*operatorconfig.Operator, *operatorapp.Options)) *replica {
 	t.Helper()
 	needPlane(t)
-	port, err := webhookinstall.FreePort(t.Context())
+	port, err := freeport.Port(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
-	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 )
 
 // A replica that does not lead, without a GARM server, is ready once it has a certificate, and serves then.
@@ -18,7 +18,7 @@ func TestReadyWithoutLeadingAndWithoutGARM(t *testing.T) {
 	leader := start(t, quick)
 	install(t, leader.url())
 	waitServing(t)
-	probes, err := webhookinstall.FreePort(t.Context())
+	probes, err := freeport.Port(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
@@ -67,7 +68,7 @@ func setup(t *testing.T, options stack.Options) *installation {
 			t.Log(out.String())
 		}
 	})
-	port, err := webhookinstall.FreePort(ctx)
+	port, err := freeport.Port(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
-	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
 var (
@@ -38,7 +38,7 @@ func TestQuickstart(t *testing.T) {
 	if want := "/var/lib/garm-operator"; config.EmbeddedServer.DataDir != want {
 		t.Errorf("the server's data is in %q, and the volume at %q", config.EmbeddedServer.DataDir, want)
 	}
-	port, err := webhookinstall.FreePort(i.ctx)
+	port, err := freeport.Port(i.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ import (
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
@@ -78,7 +79,7 @@ var up = sync.OnceValues(func() (*world, error) {
 	if w.Stack, err = stack.Up(ctx, stack.Options{Plane: w.plane, Dir: w.dir, Namespace: namespace, Provider: provider}); err != nil {
 		return nil, err
 	}
-	if w.metrics, err = freeAddress(ctx); err != nil {
+	if w.metrics, err = freeport.Address(ctx); err != nil {
 		return nil, err
 	}
 	w.run()

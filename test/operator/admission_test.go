@@ -8,13 +8,13 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
-	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 )
 
 // admitting is an operator that counts on admission, in an API server that does not ask it: whatever is created has come past.
 func (e *env) admitting() {
 	e.t.Helper()
-	port, err := webhookinstall.FreePort(e.ctx)
+	port, err := freeport.Port(e.ctx)
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
-	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
@@ -243,13 +242,7 @@ func TestOP18Adoption(t *testing.T) {
 	if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(org), org); err != nil {
 		t.Fatal(err)
 	}
-	hand, err := e.GARM.CreateOrganizationPool(e.ctx, org.Status.ID, garm.CreatePoolParams{
-		ProviderName: "local", MaxRunners: 4, Image: "ubuntu-24.04", Flavor: "small", OSType: "linux", OSArch: "amd64",
-		Tags: []string{"linux", "fresh"}, Enabled: true, RunnerBootstrapTimeout: 20,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hand := e.byHand(org, "fresh")
 	fresh := e.Pool("fresh")
 	e.apply(fresh)
 	e.ready(fresh)

@@ -239,6 +239,19 @@ func (e *env) pools() []garm.Pool {
 	return pools
 }
 
+// byHand makes a pool at the server without the operator: with a tag beside linux, and else as e.Pool would have it.
+func (e *env) byHand(org *v1beta1.Organization, tag string) garm.Pool {
+	e.t.Helper()
+	pool, err := e.GARM.CreateOrganizationPool(e.ctx, org.Status.ID, garm.CreatePoolParams{
+		ProviderName: "local", MaxRunners: 4, Image: "ubuntu-24.04", Flavor: "small", OSType: "linux", OSArch: "amd64",
+		Tags: []string{"linux", tag}, Enabled: true, RunnerBootstrapTimeout: 20,
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pool
+}
+
 // message returns what Ready says.
 func message(obj v1beta1.Conditioned) string {
 	if c := status.Find(obj, v1beta1.ConditionReady); c != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -31,6 +30,7 @@ import (
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	garmclient "github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/dev/devcert"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
@@ -100,12 +100,11 @@ func (e *env) passwordFile(password string) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 func get(ctx context.Context, url string) (string, error) {

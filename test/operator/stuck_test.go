@@ -244,13 +244,7 @@ func TestOP18AdoptionWaitsForThePool(t *testing.T) {
 	}
 	blind := e.Proxy.Inject(garmproxy.Fault{Method: "GET", Template: "/pools", Status: 500})
 	e.Proxy.SetEventFaults(garmproxy.EventFaults{Drop: 1})
-	hand, err := e.GARM.CreateOrganizationPool(e.ctx, org.Status.ID, garm.CreatePoolParams{
-		ProviderName: "local", MaxRunners: 4, Image: "ubuntu-24.04", Flavor: "small", OSType: "linux", OSArch: "amd64",
-		Tags: []string{"linux", "taken"}, Enabled: true, RunnerBootstrapTimeout: 20,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hand := e.byHand(org, "taken")
 	taken := e.Pool("taken")
 	taken.Annotations = map[string]string{v1beta1.AnnotationAdoptPoolID: hand.ID}
 	e.apply(taken)

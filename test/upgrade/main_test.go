@@ -26,6 +26,7 @@ import (
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
@@ -109,9 +110,9 @@ func setup(t *testing.T) *cluster {
 			t.Error(err)
 		}
 	})
-	c.port, err = webhookinstall.FreePort(c.ctx)
+	c.port, err = freeport.Port(c.ctx)
 	c.must(err)
-	c.probe, err = webhookinstall.FreePort(c.ctx)
+	c.probe, err = freeport.Port(c.ctx)
 	c.must(err)
 	return c
 }

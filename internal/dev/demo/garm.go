@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"github.com/garm-operator/garm-operator/garm/client"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 )
 
 const (
@@ -49,7 +50,7 @@ interface_version = "v0.1.1"
 `))
 
 func (w *world) startGARM(ctx context.Context) (string, error) {
-	address, err := freeAddress(ctx)
+	address, err := freeport.Address(ctx)
 	if err != nil {
 		return "", err
 	}

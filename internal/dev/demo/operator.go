@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/garm-operator/garm-operator/garm/client"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
@@ -24,11 +25,11 @@ func (w *world) startOperator(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	health, err := freeAddress(ctx)
+	health, err := freeport.Address(ctx)
 	if err != nil {
 		return "", err
 	}
-	metrics, err := freeAddress(ctx)
+	metrics, err := freeport.Address(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +54,7 @@ func (w *world) startOperator(ctx context.Context) (string, error) {
 
 // embed returns the flags of an operator that runs the server itself, and makes what they name.
 func (w *world) embed(ctx context.Context) ([]string, error) {
-	address, err := freeAddress(ctx)
+	address, err := freeport.Address(ctx)
 	if err != nil {
 		return nil, err
 	}
