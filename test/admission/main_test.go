@@ -15,7 +15,6 @@ import (
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -159,16 +158,14 @@ func install(t *testing.T, url string) {
 	})
 }
 
-// waitServing waits until a bad Pool is refused by the operator.
+// waitServing waits until the API server asks the operator that it was last told of.
 func waitServing(t *testing.T) {
 	t.Helper()
-	eventually(t, func(ctx context.Context) error {
-		probe := pool("default", "probe", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "{bad}" })
-		if err := kube.Create(ctx, probe, client.DryRunAll); !apierrors.IsInvalid(err) {
-			return errors.Join(errors.New("a Pool with bad extraSpecs was not refused"), err)
-		}
-		return nil
-	})
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	if err := webhookinstall.WaitServing(ctx, plane.Config()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func eventually(t *testing.T, check func(context.Context) error) {

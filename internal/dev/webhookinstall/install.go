@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -90,32 +88,6 @@ func at(url string, path *string) *string {
 	return &full
 }
 
-// WaitTrusted waits until every call trusts an authority: until an operator has made a certificate and said so.
-func WaitTrusted(ctx context.Context, config *rest.Config) error {
-	c, err := newClient(config)
-	if err != nil {
-		return err
-	}
-	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-		if err := c.Get(ctx, client.ObjectKey{Name: ConfigurationName}, hooks); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
-		for _, h := range hooks.Webhooks {
-			if len(h.ClientConfig.CABundle) == 0 {
-				return false, nil
-			}
-		}
-		definitions, err := definitions(ctx, c)
-		for _, d := range definitions {
-			if conversion := d.Spec.Conversion; conversion != nil && conversion.Webhook != nil && len(conversion.Webhook.ClientConfig.CABundle) == 0 {
-				return false, nil
-			}
-		}
-		return err == nil, err
-	})
-}
-
 func definitions(ctx context.Context, c client.Client) ([]apiextensionsv1.CustomResourceDefinition, error) {
 	var list apiextensionsv1.CustomResourceDefinitionList
 	if err := c.List(ctx, &list); err != nil {
@@ -151,7 +123,7 @@ func createOrReplace(ctx context.Context, c client.Client, hooks *admissionregis
 
 func newClient(config *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(admissionregistrationv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(admissionregistrationv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme})

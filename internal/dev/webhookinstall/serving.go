@@ -1,0 +1,72 @@
+package webhookinstall
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/garm-operator/garm-operator/api/v1alpha1"
+	"github.com/garm-operator/garm-operator/api/v1beta1"
+)
+
+// WaitServing waits until the API server calls the operator and trusts it, for the conversion of every kind that needs one and for
+// admission: until nothing is left of what the API server was told before. It creates nothing.
+//
+// An API server takes up a changed call some time after it has accepted the change, for each custom resource definition by itself.
+func WaitServing(ctx context.Context, config *rest.Config) error {
+	c, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		last = serves(ctx, c)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the API server to call the operator: %w: %w", err, last)
+	}
+	return nil
+}
+
+// serves tries, without creating, an object in the old version of every converted kind, and a Pool that admission alone refuses.
+func serves(ctx context.Context, c client.Client) error {
+	definitions, err := definitions(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range definitions {
+		if d := &definitions[i]; d.Spec.Conversion != nil && d.Spec.Conversion.Webhook != nil {
+			probe := &unstructured.Unstructured{}
+			probe.SetGroupVersionKind(schema.GroupVersionKind{Group: v1beta1.Group, Version: v1alpha1.GroupVersion.Version, Kind: d.Spec.Names.Kind})
+			probe.SetNamespace(metav1.NamespaceDefault)
+			probe.SetName("probe")
+			// It is incomplete, and refused for that only once it is converted.
+			if err := c.Create(ctx, probe, client.DryRunAll); !apierrors.IsInvalid(err) {
+				return fmt.Errorf("an incomplete %s in the old version was not refused for that: %w", d.Spec.Names.Kind, err)
+			}
+		}
+	}
+	if err := c.Create(ctx, probePool(), client.DryRunAll); !apierrors.IsInvalid(err) {
+		return fmt.Errorf("a Pool with bad extraSpecs was not refused: %w", err)
+	}
+	return nil
+}
+
+// probePool is a Pool whose only fault is one that the operator finds.
+func probePool() *v1beta1.Pool {
+	group := v1beta1.Group
+	return &v1beta1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "probe"}, Spec: v1beta1.PoolSpec{
+		GitHubScopeRef: v1beta1.TypedLocalObjectReference{APIGroup: &group, Kind: v1beta1.KindOrganization, Name: "probe"},
+		ProviderName:   "probe", ImageName: "probe", Flavor: "probe", OSType: v1beta1.OSTypeLinux, OSArch: v1beta1.OSArchAMD64,
+		Tags: []string{"probe"}, MaxRunners: 1, RunnerBootstrapTimeout: 20, ExtraSpecs: "{bad}",
+	}}
+}
