@@ -19,6 +19,8 @@ const (
 const (
 	DefaultRunnerPrefix           = "garm"
 	DefaultRunnerBootstrapTimeout = 20 // minutes
+	// MaxRunnerBootstrapTimeout is what a longer time is taken for: two years.
+	MaxRunnerBootstrapTimeout = 1 << 20 // minutes
 )
 
 // Tag is a label that a job can ask for.

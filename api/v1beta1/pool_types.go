@@ -86,8 +86,9 @@ type PoolSpec struct {
 	Enabled bool `json:"enabled"`
 
 	// Minutes that a runner may take from its creation to its first contact with GitHub before it is replaced. At least
-	// 1; 20 is common.
+	// 1, at most 1048576 (two years); 20 is common.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1048576
 	RunnerBootstrapTimeout int64 `json:"runnerBootstrapTimeout"`
 
 	// Name of an Image in the same namespace. The Pool waits for it when it does not exist yet.

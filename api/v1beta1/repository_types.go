@@ -15,6 +15,8 @@ type RepositorySpec struct {
 
 	// User or organization at GitHub that owns the repository. It cannot be changed.
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._-]+$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="owner is immutable; delete the Repository and create it with the other owner"
 	Owner string `json:"owner"`
 

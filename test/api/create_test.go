@@ -22,7 +22,8 @@ func check(t *testing.T, kind string, creations []creation) {
 	c := connect(t)
 	for _, tc := range append([]creation{{"the smallest valid object", func(*testing.T, map[string]any) {}, ""}}, creations...) {
 		t.Run(tc.name, func(t *testing.T) {
-			expect(t, c.Create(t.Context(), c.manifest(t, kind, "sample", tc.edit), client.DryRunAll), tc.want)
+			object := c.manifest(t, kind, "sample", tc.edit)
+			judge(t, object, c.Create(t.Context(), object, client.DryRunAll), tc.want)
 		})
 	}
 }
@@ -84,10 +85,21 @@ func TestPoolCreate(t *testing.T) {
 		{"a hundred tags", set("spec.tags", "["+strings.Repeat("linux, ", 99)+"linux]"), ""},
 		{"priority 0", set("spec.priority", "0"), ""},
 		{"priority 100", set("spec.priority", "100"), ""},
+		{"priority as high as servers store", set("spec.priority", "2147483647"), ""},
+		{"priority higher", set("spec.priority", "2147483648"), "spec.priority & less than or equal to"},
 		{"priority negative", set("spec.priority", "-1"), "spec.priority & greater than or equal to 0"},
 		{"outdated runners rotated", set("spec.rotateOutdatedRunners", "true"), ""},
 		{"bootstrap timeout 1", set("spec.runnerBootstrapTimeout", "1"), ""},
 		{"bootstrap timeout 0", set("spec.runnerBootstrapTimeout", "0"), "spec.runnerBootstrapTimeout"},
+		{"bootstrap timeout of two years", set("spec.runnerBootstrapTimeout", "1048576"), ""},
+		{"bootstrap timeout longer", set("spec.runnerBootstrapTimeout", "1048577"), "spec.runnerBootstrapTimeout & less than or equal to"},
+		{"more runners than an integer holds", set("spec.maxRunners", "9223372036854775808"), "spec.maxRunners & int64"},
+		{"half a runner", set("spec.maxRunners", "1.5"), "spec.maxRunners & int64"},
+		{"maxRunners as text", text("spec.maxRunners", "4"), "spec.maxRunners & integer"},
+		{"tags null", set("spec.tags", "null"), "spec.tags: Required"},
+		{"extraSpecs as an object", set("spec.extraSpecs", "{a: 1}"), "spec.extraSpecs & string"},
+		{"extraSpecs null without quotes", set("spec.extraSpecs", "null"), ""},
+		{"tags of other scripts, with blanks and signs", set("spec.tags", `[日本, "with blanks", "a,b", "größe=1"]`), ""},
 		{"bootstrap timeout negative", set("spec.runnerBootstrapTimeout", "-20"), "spec.runnerBootstrapTimeout"},
 		{"prefix and group empty", func(t *testing.T, object map[string]any) {
 			t.Helper()
@@ -120,9 +132,15 @@ func TestEntityCreate(t *testing.T) {
 				{"credentialsRef left out", without("spec.credentialsRef"), "spec.credentialsRef: Required"},
 				{"webhookSecretRef without a name", text("spec.webhookSecretRef.name", ""), "spec.webhookSecretRef & name of a Secret"},
 				{"webhookSecretRef without a key", text("spec.webhookSecretRef.key", ""), "spec.webhookSecretRef & a key"},
+				{"webhookSecretRef null", set("spec.webhookSecretRef", "null"), "spec.webhookSecretRef: Required"},
 				{"webhookSecretRef left out", without("spec.webhookSecretRef"), "spec.webhookSecretRef: Required"},
 				{"OP-13 a name that Kubernetes does not allow", set("spec.name", "My_Repo.js"), ""},
 				{"OP-13 a name with a leading dot", set("spec.name", ".github"), ""},
+				{"OP-13 a name of 100 characters", set("spec.name", strings.Repeat("x", 100)), ""},
+				{"OP-13 a name of 101 characters", set("spec.name", strings.Repeat("x", 101)), "spec.name: Too long"},
+				{"OP-13 a name in another script", set("spec.name", "größe"), "spec.name & should match"},
+				{"OP-13 a name with a line's end", text("spec.name", "app\n"), "spec.name & should match"},
+				{"OP-13 a null name is none", set("spec.name", "null"), ""},
 				{"OP-13 an empty name", text("spec.name", ""), "spec.name"},
 				{"OP-13 owner and name in one", set("spec.name", "octo-org/app"), "spec.name"},
 				{"a dot in the name of the resource", set("metadata.name", "app.js"), ""},
@@ -150,6 +168,11 @@ func TestWebhookCreate(t *testing.T) {
 func TestRepositoryOwner(t *testing.T) {
 	check(t, v1beta1.KindRepository, []creation{
 		{"upper case", set("spec.owner", "ACME"), ""},
+		{"a managed user", set("spec.owner", "octo-cat_acme"), ""},
+		{"owner and name in one", set("spec.owner", "octo-org/app"), "spec.owner & should match"},
+		{"in another script", set("spec.owner", "größe"), "spec.owner & should match"},
+		{"with a line's end", text("spec.owner", "octo-org\n"), "spec.owner & should match"},
+		{"of 101 characters", set("spec.owner", strings.Repeat("x", 101)), "spec.owner: Too long"},
 		{"empty", text("spec.owner", ""), "spec.owner"},
 		{"left out", without("spec.owner"), "spec.owner: Required"},
 	})
@@ -174,6 +197,7 @@ func TestCredentialCreate(t *testing.T) {
 		{"OP-33 pat with installationId", installation, "spec.installationId & must not be set"},
 		{"OP-33 pat with ids of 0", both(set("spec.appId", "0"), set("spec.installationId", "0")), ""},
 		{"negative appId", both(app, set("spec.appId", "-7"), installation), "spec.appId"},
+		{"negative installationId", both(app, appID, set("spec.installationId", "-8")), "spec.installationId & greater than or equal to 0"},
 		{"authType unknown", set("spec.authType", "oauth"), "spec.authType & pat"},
 		{"authType in upper case", set("spec.authType", "PAT"), "spec.authType & pat"},
 		{"secretRef left out", without("spec.secretRef"), "spec.secretRef & secretRef is required"},
@@ -213,11 +237,14 @@ func TestServerConfigCreate(t *testing.T) {
 }
 
 func urls(field string) []creation {
+	long := "https://ghe.example.com/" + strings.Repeat("x", 2048)
 	return []creation{
 		{field + " https", text(field, "https://ghe.example.com/api/v3"), ""},
 		{field + " http with port and trailing slash", text(field, "http://garm.svc:9997/"), ""},
 		{field + " IPv6", text(field, "https://[2001:db8::1]:8443"), ""},
 		{field + " empty", text(field, ""), ""},
+		{field + " of 2048 characters", text(field, long[:2048]), ""},
+		{field + " of 2049 characters", text(field, long[:2049]), field + ": Too long"},
 		{field + " without scheme", text(field, "ghe.example.com"), field + " & scheme http or https"},
 		{field + " with another scheme", text(field, "ftp://ghe.example.com"), field + " & scheme http or https"},
 		{field + " without host", text(field, "https:///api"), field + " & a host"},

@@ -4,6 +4,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -37,13 +38,32 @@ var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 var server *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	m.Run()
-	if server == nil {
-		return
+	code := m.Run()
+	if server != nil {
+		code = max(code, finish())
 	}
+	os.Exit(code)
+}
+
+// finish stops the control plane, and tells of rules that have not been tried.
+func finish() (code int) {
 	if err := server.Stop(); err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
+	if !whole() {
+		return code
+	}
+	left, err := untried()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	for _, r := range left {
+		fmt.Fprintf(os.Stderr, "no test sees a value refused by the rule %s\n", r)
+		code = 1
+	}
+	return code
 }
 
 // cluster is what a test needs of the API server: clients, and a namespace of its own.

@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -55,7 +57,7 @@ func set(path, value string) edit {
 		if err := yaml.Unmarshal([]byte(value), &decoded); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if number, ok := decoded.(float64); ok {
+		if number, ok := decoded.(float64); ok && number == math.Trunc(number) && math.Abs(number) < 1<<53 {
 			decoded = int64(number)
 		}
 		put(t, object, decoded, path)
@@ -109,6 +111,15 @@ func integers(fields map[string]any) {
 			fields[key] = int64(number)
 		}
 	}
+}
+
+// judge compares the outcome of a request for an object, as expect does, and keeps what was refused.
+func judge(t *testing.T, object client.Object, err error, want string) {
+	t.Helper()
+	if want != "" {
+		refused(object, err)
+	}
+	expect(t, err, want)
 }
 
 // expect compares the outcome of a request: want empty means accepted, else each part (split at " & ") has to stand in the

@@ -32,7 +32,7 @@ func changes(t *testing.T, kind string, cases []change) {
 			}
 			edited := object.DeepCopy()
 			tc.after(t, edited.Object)
-			expect(t, c.Update(t.Context(), edited), tc.want)
+			judge(t, edited, c.Update(t.Context(), edited), tc.want)
 		})
 	}
 }
@@ -73,6 +73,7 @@ runnerPrefix: win`), ""},
 func TestRepositoryUpdate(t *testing.T) {
 	changes(t, v1beta1.KindRepository, []change{
 		{"another owner", nil, set("spec.owner", "other"), "spec.owner & owner is immutable"},
+		{"the owner in another case", nil, set("spec.owner", "Octo-Org"), "spec.owner & owner is immutable"},
 		{"owner removed", nil, without("spec.owner"), "spec.owner: Required"},
 		{"spec removed", nil, without("spec"), "spec is required"},
 		{"another credential", nil, set("spec.credentialsRef.name", "other"), ""},

@@ -132,13 +132,14 @@ func TestV1alpha1Pool(t *testing.T) {
 		"no apiGroup":        {[]edit{set("spec.githubScopeRef", "{kind: Organization, name: octo-org}")}, ""},
 		"without spec":       {[]edit{without("spec")}, "spec is required"},
 		"minimum too high":   {[]edit{set("spec.minIdleRunners", "5")}, "minIdleRunners must not exceed maxRunners"},
+		"extraSpecs too big": {[]edit{text("spec.extraSpecs", `"`+strings.Repeat("x", 1<<20)+`"`)}, "spec.extraSpecs: Too long"},
 		"bare number":        {[]edit{set("spec.extraSpecs", "'7'")}, "bare number"},
 		"scope without pool": {[]edit{set("spec.githubScopeRef.kind", "Team")}, "must be Enterprise, Organization or Repository"},
 		"no provider":        {[]edit{without("spec.providerName")}, "spec.providerName: Required"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := c.manifest(t, v1beta1.KindPool, "a", append(tc.edits, alpha)...)
-			expect(t, c.Create(t.Context(), object, client.DryRunAll), tc.want)
+			judge(t, object, c.Create(t.Context(), object, client.DryRunAll), tc.want)
 		})
 	}
 	for name, change := range map[string]edit{
@@ -151,8 +152,27 @@ func TestV1alpha1Pool(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(t, object.Object)
-			expect(t, c.Update(t.Context(), object, client.DryRunAll), "is immutable")
+			judge(t, object, c.Update(t.Context(), object, client.DryRunAll), "is immutable")
 		})
+	}
+}
+
+func TestV1alpha1SpecIsRequired(t *testing.T) {
+	c := connect(t)
+	for _, tc := range []struct {
+		kind string
+		edit edit
+		want string
+	}{
+		{v1beta1.KindEnterprise, without("spec"), "spec is required"},
+		{v1beta1.KindOrganization, without("spec"), "spec is required"},
+		{v1beta1.KindRepository, without("spec"), "spec is required"},
+		{v1beta1.KindImage, without("spec"), "spec.tag is required"},
+		{v1beta1.KindImage, without("spec.tag"), "spec.tag is required"},
+		{v1beta1.KindImage, text("spec.tag", ""), "spec.tag & chars long"},
+	} {
+		object := c.manifest(t, tc.kind, "a", tc.edit, alpha)
+		judge(t, object, c.Create(t.Context(), object, client.DryRunAll), tc.want)
 	}
 }
 
@@ -164,5 +184,5 @@ func TestV1alpha1RepositoryOwnerIsFixed(t *testing.T) {
 	}
 	put(t, object.Object, "github", "spec.credentialsName") // nobody converts here
 	put(t, object.Object, "other", "spec.owner")
-	expect(t, c.Update(t.Context(), object, client.DryRunAll), "owner is immutable")
+	judge(t, object, c.Update(t.Context(), object, client.DryRunAll), "owner is immutable")
 }

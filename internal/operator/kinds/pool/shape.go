@@ -58,6 +58,8 @@ func (s shape) check() error {
 		return fmt.Errorf("spec.maxRunners must be at least 1")
 	case s.Min > s.Max:
 		return fmt.Errorf("spec.minIdleRunners is %d; it must be at most spec.maxRunners, %d", s.Min, s.Max)
+	case s.Timeout > garm.MaxRunnerBootstrapTimeout:
+		return fmt.Errorf("spec.runnerBootstrapTimeout is %d; it must be at most %d", s.Timeout, uint(garm.MaxRunnerBootstrapTimeout))
 	case s.Image == "":
 		return fmt.Errorf("the Image has no tag; set its spec.tag")
 	case s.Flavor == "":

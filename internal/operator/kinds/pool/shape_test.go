@@ -93,6 +93,8 @@ func TestShapeRefusesWhatServersChokeOn(t *testing.T) {
 		"or something after":     func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{}}` },
 		"spec.minIdleRunners":    func(s *v1beta1.PoolSpec) { s.MinIdleRunners = 9 },
 		"spec.maxRunners":        func(s *v1beta1.PoolSpec) { s.MaxRunners, s.MinIdleRunners = 0, 0 },
+		"spec.runnerBootstrap":   func(s *v1beta1.PoolSpec) { s.RunnerBootstrapTimeout = 1<<20 + 1 },
+		"spec.flavor":            func(s *v1beta1.PoolSpec) { s.Flavor = "" },
 		"spec.tags":              func(s *v1beta1.PoolSpec) { s.Tags = nil },
 		"spec.osType":            func(s *v1beta1.PoolSpec) { s.OSType = "mac" },
 		"spec.osArch":            func(s *v1beta1.PoolSpec) { s.OSArch = "i386" },
