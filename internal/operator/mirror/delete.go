@@ -79,7 +79,7 @@ func (e *Engine[O, R]) release(ctx context.Context, p *Pass[O], why string) Outc
 	if why != "" {
 		p.Event(corev1.EventTypeNormal, EventDeleting, "released without deleting anything at the GARM server: %s", why)
 	}
-	err := p.writeMetadata(ctx, func(obj O) { controllerutil.RemoveFinalizer(obj, e.kind.Finalizer) })
+	err := p.writeMetadata(ctx, func(obj O) { controllerutil.RemoveFinalizer(obj, e.kind.Finalizer) }, client.MergeFromWithOptimisticLock{})
 	if err != nil {
 		return Classify(Deleting, err)
 	}

@@ -108,7 +108,7 @@ func (e *Engine[O, R]) pass(ctx context.Context, p *Pass[O]) Outcome {
 		return e.delete(ctx, p, actuator)
 	}
 	if e.kind.Finalizer != "" && !controllerutil.ContainsFinalizer(p.Object, e.kind.Finalizer) {
-		err := p.writeMetadata(ctx, func(obj O) { controllerutil.AddFinalizer(obj, e.kind.Finalizer) })
+		err := p.writeMetadata(ctx, func(obj O) { controllerutil.AddFinalizer(obj, e.kind.Finalizer) }, client.MergeFromWithOptimisticLock{})
 		if err != nil {
 			return Classify(Resolving, err)
 		}
@@ -128,10 +128,7 @@ func (e *Engine[O, R]) record(ctx context.Context, p *Pass[O], outcome Outcome) 
 		return err
 	}
 	e.tell(p, was, outcome)
-	if marks := p.unstored(); len(marks) > 0 {
-		return p.Annotate(ctx, marks)
-	}
-	return nil
+	return p.storeMarks(ctx)
 }
 
 // tell emits a warning when a resource starts to fail, or fails for another reason than before.

@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/record"
@@ -78,27 +79,36 @@ func (p *Pass[O]) unstored() map[string]string {
 // Annotate stores annotations at once, with optimistic locking: it fails if the resource is not what this pass has read.
 // An empty value removes one.
 func (p *Pass[O]) Annotate(ctx context.Context, annotations map[string]string) error {
-	return p.writeMetadata(ctx, func(obj O) {
-		all := map[string]string{}
-		for k, v := range obj.GetAnnotations() {
-			all[k] = v
-		}
-		for k, v := range annotations {
-			if v == "" {
-				delete(all, k)
-			} else {
-				all[k] = v
-			}
-		}
-		obj.SetAnnotations(all)
-	})
+	return p.writeMetadata(ctx, func(obj O) { annotate(obj, annotations) }, client.MergeFromWithOptimisticLock{})
 }
 
-func (p *Pass[O]) writeMetadata(ctx context.Context, change func(O)) error {
+// storeMarks stores what was marked. It tells of what is done, so it holds whatever else has become of the resource meanwhile.
+func (p *Pass[O]) storeMarks(ctx context.Context) error {
+	left := p.unstored()
+	if len(left) == 0 {
+		return nil
+	}
+	return p.writeMetadata(ctx, func(obj O) { annotate(obj, left) })
+}
+
+func annotate(obj Object, annotations map[string]string) {
+	all := map[string]string{}
+	maps.Copy(all, obj.GetAnnotations())
+	for k, v := range annotations {
+		if v == "" {
+			delete(all, k)
+		} else {
+			all[k] = v
+		}
+	}
+	obj.SetAnnotations(all)
+}
+
+// writeMetadata stores what change does to the metadata. What replaces a list, such as finalizers, needs optimistic locking.
+func (p *Pass[O]) writeMetadata(ctx context.Context, change func(O), options ...client.MergeFromOption) error {
 	base := clone(p.Object)
 	change(p.Object)
-	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	if err := p.Client.Patch(ctx, p.Object, patch); err != nil {
+	if err := p.Client.Patch(ctx, p.Object, client.MergeFromWithOptions(base, options...)); err != nil {
 		return fmt.Errorf("write metadata: %w", err)
 	}
 	p.before = clone(p.Object)
