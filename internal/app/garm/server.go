@@ -143,6 +143,7 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 			s.fail(fmt.Errorf("the fleet engine: %w", err))
 		}
 	})
+	s.running.Go(func() { svc.KeepWebhookSecrets(life) })
 	s.http = &http.Server{
 		Handler: rest.New(api), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn), BaseContext: func(net.Listener) context.Context { return life },

@@ -1,9 +1,11 @@
 package rest_test
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/rest"
@@ -156,8 +158,90 @@ func TestOP52RotatedSecretReachesTheWebhook(t *testing.T) {
 	}
 	s.want(t, 200, "PUT", entity, map[string]any{"webhook_secret": "third"})
 	events, _ := s.want(t, 200, "GET", entity, nil)["events"].([]any)
-	if len(events) != 1 || !strings.Contains(events[0].(map[string]any)["message"].(string), "old secret; install it again: admin:repo_hook") {
+	if len(events) != 1 || !strings.Contains(events[0].(map[string]any)["message"].(string), "old secret, which counts until the forge takes the new one; it is tried again: admin:repo_hook") {
 		t.Errorf("events: %v", events)
+	}
+}
+
+// A server that ended before it told the forge a new secret does so when it starts; meanwhile both secrets count.
+func TestOP52RotatedSecretSurvivesACrash(t *testing.T) {
+	s, entity, own := managed(t)
+	id := model.EntityID(strings.TrimPrefix(entity, "/repositories/"))
+	s.want(t, 200, "POST", entity+"/webhook", "{}")
+	accepted := func(want ...string) {
+		t.Helper()
+		state, err := s.store.WebhookState(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(bytes.Join(state.Accepted(time.Now()), []byte(" "))); got != strings.Join(want, " ") {
+			t.Errorf("accepted are %q, want %q", got, want)
+		}
+	}
+	// All that is left of a PUT whose server is killed after its transaction.
+	_, err := s.store.UpdateEntity(t.Context(), id, func(_ *model.Entity, w *model.WebhookState) error { w.Rotate([]byte("second"), true); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted("second", "first")
+	s.engine.webhooks.Fail(model.Upstream("GitHub answers 503"))
+	s.svc.SettleWebhookSecrets(t.Context())
+	s.hooks(t, own+" first")
+	accepted("second", "first")
+	if events := s.want(t, 200, "GET", entity, nil)["events"]; events != nil {
+		t.Errorf("each try adds an event: %v", events)
+	}
+	s.engine.webhooks.Fail(nil)
+	s.svc.SettleWebhookSecrets(t.Context())
+	s.hooks(t, own+" second")
+	accepted("second", "first")
+	s.svc.Now = func() time.Time { return time.Now().Add(model.OldSecretGrace) }
+	s.svc.SettleWebhookSecrets(t.Context())
+	accepted("second")
+	events, _ := s.want(t, 200, "GET", entity, nil)["events"].([]any)
+	if len(events) != 1 || !strings.Contains(events[0].(map[string]any)["message"].(string), "has the new secret") {
+		t.Errorf("events: %v", events)
+	}
+}
+
+// Installing the webhook anew tells the forge, too.
+func TestOP52InstallEndsARotation(t *testing.T) {
+	s, entity, own := managed(t)
+	s.want(t, 200, "POST", entity+"/webhook", "{}")
+	s.engine.webhooks.Fail(model.Upstream("GitHub answers 503"))
+	s.want(t, 200, "PUT", entity, map[string]any{"webhook_secret": "second"})
+	s.engine.webhooks.Fail(nil)
+	s.want(t, 200, "POST", entity+"/webhook", map[string]any{"replace_url": own})
+	state, err := s.store.WebhookState(t.Context(), model.EntityID(strings.TrimPrefix(entity, "/repositories/")))
+	if err != nil || state.Waiting() {
+		t.Errorf("the forge counts as not told: %v", err)
+	}
+	s.hooks(t, own+" second")
+}
+
+// Where nobody had the server install a webhook, nobody misses one whose secret it cannot change.
+func TestOP52RotationWithoutHookPermission(t *testing.T) {
+	s, entity, _ := managed(t)
+	id := model.EntityID(strings.TrimPrefix(entity, "/repositories/"))
+	s.engine.webhooks.Fail(model.Invalid("admin:repo_hook is needed"))
+	s.want(t, 200, "PUT", entity, map[string]any{"webhook_secret": "second"})
+	if events := s.want(t, 200, "GET", entity, nil)["events"]; events != nil {
+		t.Errorf("events: %v", events)
+	}
+	state, err := s.store.WebhookState(t.Context(), id)
+	if err != nil || len(state.Accepted(time.Now())) != 1 {
+		t.Errorf("%d secrets are accepted, %v", len(state.Accepted(time.Now())), err)
+	}
+	// An answer that says nothing is waited for without a word.
+	s.engine.webhooks.Fail(model.Upstream("GitHub answers 503"))
+	s.want(t, 200, "PUT", entity, map[string]any{"webhook_secret": "third"})
+	if events := s.want(t, 200, "GET", entity, nil)["events"]; events != nil {
+		t.Errorf("events: %v", events)
+	}
+	s.engine.webhooks.Fail(nil)
+	s.svc.SettleWebhookSecrets(t.Context())
+	if state, err = s.store.WebhookState(t.Context(), id); err != nil || len(state.Accepted(time.Now())) != 1 {
+		t.Errorf("%d secrets are accepted, %v", len(state.Accepted(time.Now())), err)
 	}
 }
 

@@ -143,7 +143,7 @@ func (s *Service) UpdateEntity(ctx context.Context, kind model.EntityKind, id mo
 		credentials = &found
 	}
 	rotated := false
-	updated, err := s.Store.UpdateEntity(ctx, id, func(e *model.Entity, secret *[]byte) error {
+	updated, err := s.Store.UpdateEntity(ctx, id, func(e *model.Entity, webhook *model.WebhookState) error {
 		if credentials != nil {
 			if credentials.Endpoint.Name != e.Endpoint().Name {
 				return model.Invalid("endpoint mismatch: the credentials %s are for %s, the %s is at %s", credentials.Name, credentials.Endpoint.Name, kind, e.Endpoint().Name)
@@ -154,8 +154,7 @@ func (s *Service) UpdateEntity(ctx context.Context, kind model.EntityKind, id mo
 			e.Balancer = u.Balancer
 		}
 		if u.WebhookSecret != "" {
-			rotated = string(*secret) != u.WebhookSecret
-			*secret = []byte(u.WebhookSecret)
+			rotated = webhook.Rotate([]byte(u.WebhookSecret), s.managed(*e))
 		}
 		assign(&e.AgentMode, u.AgentMode)
 		return nil

@@ -37,9 +37,12 @@ type Store interface {
 	Entity(ctx context.Context, id model.EntityID) (model.Entity, error)
 	EntityEvents(ctx context.Context, id model.EntityID) ([]model.EntityEvent, error)
 	AddEntityEvent(ctx context.Context, id model.EntityID, level model.EventLevel, message string) error
-	WebhookSecret(ctx context.Context, id model.EntityID) ([]byte, error)
+	WebhookState(ctx context.Context, id model.EntityID) (model.WebhookState, error)
+	UpdateWebhookState(ctx context.Context, id model.EntityID, update func(*model.WebhookState) error) error
+	// EntitiesWithOldSecrets returns the entities of which model.WebhookState.Old is not empty.
+	EntitiesWithOldSecrets(ctx context.Context) ([]model.Entity, error)
 	CreateEntity(ctx context.Context, entity model.Entity, webhookSecret []byte) (model.Entity, error)
-	UpdateEntity(ctx context.Context, id model.EntityID, update func(e *model.Entity, webhookSecret *[]byte) error) (model.Entity, error)
+	UpdateEntity(ctx context.Context, id model.EntityID, update func(e *model.Entity, webhook *model.WebhookState) error) (model.Entity, error)
 	DeleteEntity(ctx context.Context, id model.EntityID) error
 
 	Pools(ctx context.Context) ([]model.Pool, error)

@@ -20,7 +20,8 @@ type Service struct {
 	// Now is the clock.
 	Now func() time.Time
 
-	passwords passwords
+	passwords    passwords
+	webhookLocks entityLocks
 }
 
 // isURL says whether a text is a URL with a scheme and a host.

@@ -34,6 +34,11 @@ func (s *Service) Webhook(ctx context.Context, kind model.EntityKind, id model.E
 
 // InstallWebhook makes the forge tell this server of the jobs of an entity.
 func (s *Service) InstallWebhook(ctx context.Context, kind model.EntityKind, id model.EntityID, r WebhookRequest) (model.Webhook, error) {
+	unlock, err := s.webhookLocks.lock(ctx, id)
+	if err != nil {
+		return model.Webhook{}, err
+	}
+	defer unlock()
 	w, err := s.webhooksOf(ctx, kind, id)
 	if err != nil {
 		return model.Webhook{}, err
@@ -46,17 +51,25 @@ func (s *Service) InstallWebhook(ctx context.Context, kind model.EntityKind, id 
 	if err != nil {
 		return model.Webhook{}, err
 	}
-	secret, err := s.Store.WebhookSecret(ctx, id)
+	state, err := s.Store.WebhookState(ctx, id)
 	if err != nil {
 		return model.Webhook{}, err
 	}
-	config.Secret = string(secret)
+	config.Secret = string(state.Secret)
 	var installed model.Webhook
 	if place != nil {
 		installed, err = w.forge.Change(ctx, place.ID, config)
 	} else {
 		installed, err = w.forge.Install(ctx, config)
 	}
+	if err != nil {
+		return model.Webhook{}, err
+	}
+	err = s.Store.UpdateWebhookState(ctx, id, func(now *model.WebhookState) error {
+		now.Installed = true
+		now.Told(state.Secret, s.Now())
+		return nil
+	})
 	if err != nil {
 		return model.Webhook{}, err
 	}
@@ -70,6 +83,11 @@ func (s *Service) InstallWebhook(ctx context.Context, kind model.EntityKind, id 
 
 // UninstallWebhook removes the webhook of an entity. None is no error.
 func (s *Service) UninstallWebhook(ctx context.Context, kind model.EntityKind, id model.EntityID) error {
+	unlock, err := s.webhookLocks.lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	w, err := s.webhooksOf(ctx, kind, id)
 	if err != nil {
 		return err
@@ -77,7 +95,14 @@ func (s *Service) UninstallWebhook(ctx context.Context, kind model.EntityKind, i
 	if len(ownWebhooks(w.controller, w.list)) == 0 && slices.ContainsFunc(w.list, func(h model.Webhook) bool { return isBare(w.controller, h) }) {
 		return model.Invalid("the hook goes to %s, which does not name this controller: it was installed by hand; remove it at the forge", w.controller.WebhookURL)
 	}
-	return s.removeOwn(ctx, w)
+	if err := s.removeOwn(ctx, w); err != nil {
+		return err
+	}
+	return s.Store.UpdateWebhookState(ctx, id, func(now *model.WebhookState) error {
+		now.Installed = false
+		now.Forget()
+		return nil
+	})
 }
 
 func (s *Service) removeOwn(ctx context.Context, w entityWebhooks) error {
@@ -121,43 +146,6 @@ func (s *Service) listWebhooks(ctx context.Context, e model.Entity) (w entityWeb
 // managed says whether the server looks after the webhook of an entity.
 func (s *Service) managed(e model.Entity) bool {
 	return s.ManageWebhooks && e.Kind != model.KindEnterprise
-}
-
-// passOnSecret tells the forge the new secret of an entity, if the server's webhook is installed there. The caller has
-// its change anyway; a failure is told by an event of the entity, since deliveries are refused from then on.
-func (s *Service) passOnSecret(ctx context.Context, e model.Entity) {
-	if !s.managed(e) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sideEffectTimeout)
-	defer cancel()
-	err := s.changeSecret(ctx, e)
-	if err == nil {
-		return
-	}
-	s.Log.Warn("The webhook still has the old secret", "entity", e.FullName(), "error", err)
-	message := "the webhook at the forge still has the old secret; install it again: " + model.TextOf(err)
-	if err := s.Store.AddEntityEvent(ctx, e.ID, model.LevelError, message); err != nil {
-		s.Log.Error("An event could not be stored", "entity", e.FullName(), "error", err)
-	}
-}
-
-func (s *Service) changeSecret(ctx context.Context, e model.Entity) error {
-	w, err := s.listWebhooks(ctx, e)
-	if err != nil {
-		return err
-	}
-	secret, err := s.Store.WebhookSecret(ctx, e.ID)
-	if err != nil {
-		return err
-	}
-	for _, h := range ownWebhooks(w.controller, w.list) {
-		if _, err := w.forge.Change(ctx, h.ID, model.WebhookConfig{URL: h.URL, Secret: string(secret), InsecureSSL: h.InsecureSSL}); err != nil {
-			return err
-		}
-		s.Log.Info("Webhook has the new secret", "entity", e.FullName(), "hook", h.ID)
-	}
-	return nil
 }
 
 // dropWebhook removes the webhook of an entity that is gone. What stays behind does no harm: its deliveries are ignored.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -22,7 +23,7 @@ type Store interface {
 	Controller(ctx context.Context) (model.Controller, error)
 	Endpoints(ctx context.Context) ([]model.Endpoint, error)
 	EntitiesOfKind(ctx context.Context, kind model.EntityKind) ([]model.Entity, error)
-	WebhookSecret(ctx context.Context, id model.EntityID) ([]byte, error)
+	WebhookState(ctx context.Context, id model.EntityID) (model.WebhookState, error)
 	PoolsOfEntity(ctx context.Context, id model.EntityID) ([]model.Pool, error)
 	InstanceByName(ctx context.Context, name string) (model.Instance, error)
 	UpdateInstance(ctx context.Context, id model.InstanceID, update func(*model.Instance) error) (model.Instance, error)
@@ -98,11 +99,11 @@ func (h *Handler) takeJob(ctx context.Context, header http.Header, body []byte) 
 	if err != nil || !found {
 		return false, err
 	}
-	secret, err := h.store.WebhookSecret(ctx, entity.ID)
+	state, err := h.store.WebhookState(ctx, entity.ID)
 	if err != nil {
 		return true, err
 	}
-	if err := checkSignature(secret, body, header.Get("X-Hub-Signature-256")); err != nil {
+	if err := checkSignature(state.Accepted(time.Now()), body, header.Get("X-Hub-Signature-256")); err != nil {
 		return true, err
 	}
 	return true, h.record(ctx, entity, p)
@@ -144,8 +145,9 @@ func sameHost(endpoint, job string) bool {
 	return errA == nil && errB == nil && strings.EqualFold(a.Host, b.Host) && strings.EqualFold(a.Scheme, b.Scheme)
 }
 
-// checkSignature accepts SHA-256 only: with the sender's choice of algorithm a weak one would do.
-func checkSignature(secret, body []byte, header string) error {
+// checkSignature wants a signature by one of some secrets. It accepts SHA-256 only: with the sender's choice of algorithm a
+// weak one would do.
+func checkSignature(secrets [][]byte, body []byte, header string) error {
 	if header == "" {
 		return model.Unauthorized("the signature is missing")
 	}
@@ -154,12 +156,14 @@ func checkSignature(secret, body []byte, header string) error {
 		return model.Invalid("unknown signature algorithm %q", algorithm)
 	}
 	sent, err := hex.DecodeString(signature)
-	mac := hmac.New(sha256.New, secret)
-	mac.Write(body)
-	if err != nil || !hmac.Equal(sent, mac.Sum(nil)) {
-		return model.Unauthorized("the signature is wrong")
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, secret)
+		mac.Write(body)
+		if err == nil && hmac.Equal(sent, mac.Sum(nil)) {
+			return nil
+		}
 	}
-	return nil
+	return model.Unauthorized("the signature is wrong")
 }
 
 // errSkip leaves a row alone.

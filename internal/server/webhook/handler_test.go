@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/service"
@@ -215,4 +216,36 @@ type noStore struct{ webhook.Store }
 
 func (noStore) EntitiesOfKind(context.Context, model.EntityKind) ([]model.Entity, error) {
 	return nil, nil
+}
+
+// While the forge has not been told a new secret, and for a moment after, what it signs by the old one is taken.
+func TestOP52WebhooksDuringARotation(t *testing.T) {
+	h := newHooks(t)
+	job := int64(0)
+	want := func(when, secret string, want int) {
+		t.Helper()
+		job++
+		body := event("queued", job, "", "linux")
+		data, _ := json.Marshal(body)
+		if got := h.post(t, body, sign("sha256", sha256.New, secret, data)); got != want {
+			t.Errorf("%s, signed by %q: %d, want %d", when, secret, got, want)
+		}
+	}
+	change := func(update func(*model.WebhookState)) {
+		t.Helper()
+		if err := h.store.UpdateWebhookState(t.Context(), h.entity.ID, func(s *model.WebhookState) error { update(s); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(s *model.WebhookState) { s.Rotate([]byte("second"), true) })
+	want("not told", "secret", 200)
+	want("not told", "second", 200)
+	want("not told", "third", 401)
+	change(func(s *model.WebhookState) { s.Told([]byte("second"), time.Now()) })
+	want("just told", "secret", 200)
+	change(func(s *model.WebhookState) { s.ToldAt = time.Now().Add(-model.OldSecretGrace) })
+	want("told long ago", "secret", 401)
+	want("told long ago", "second", 200)
+	change(func(s *model.WebhookState) { s.Rotate([]byte("third"), false) })
+	want("nobody is to be told", "second", 401)
 }

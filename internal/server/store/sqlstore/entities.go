@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"bytes"
 	"context"
 	"reflect"
 	"strings"
@@ -11,11 +10,8 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
 
-const (
-	webhookSecretPurpose = "webhook secret"
-	// keptEvents bounds the history of an entity, and that of an instance.
-	keptEvents = 30
-)
+// keptEvents bounds the history of an entity, and that of an instance.
+const keptEvents = 30
 
 var entities = table[model.Entity]{
 	name: "entities", key: "id", order: "entities.created_at, entities.id",
@@ -86,48 +82,32 @@ func (s *Store) CreateEntity(ctx context.Context, e model.Entity, webhookSecret 
 	return e, err
 }
 
-// WebhookSecret opens the secret by which the forge signs webhooks of an entity.
-func (s *Store) WebhookSecret(ctx context.Context, id model.EntityID) ([]byte, error) {
-	secret, _, err := s.webhookSecret(ctx, s.reader, id)
-	return secret, err
-}
-
-func (s *Store) webhookSecret(ctx context.Context, q querier, id model.EntityID) (secret, sealed []byte, err error) {
-	if err = q.QueryRowContext(ctx, "SELECT webhook_secret FROM entities WHERE id = ?", id).Scan(&sealed); err != nil {
-		return nil, nil, err
-	}
-	secret, err = s.seal.open(webhookSecretPurpose, sealed)
-	return secret, sealed, err
-}
-
-// UpdateEntity changes an entity and its webhook secret by update; other credentials are named by id. Where update
-// changes nothing, nothing is written.
-func (s *Store) UpdateEntity(ctx context.Context, id model.EntityID, update func(e *model.Entity, webhookSecret *[]byte) error) (model.Entity, error) {
+// UpdateEntity changes an entity and what is known of its webhook by update; other credentials are named by id. Where
+// update changes nothing, nothing is written.
+func (s *Store) UpdateEntity(ctx context.Context, id model.EntityID, update func(e *model.Entity, webhook *model.WebhookState) error) (model.Entity, error) {
 	var e model.Entity
 	err := s.write(ctx, "updating the entity", func(t *tx) (err error) {
 		if e, err = entities.one(ctx, t, noEntity(), "entities.id = ?", id); err != nil {
 			return err
 		}
-		secret, sealed, err := s.webhookSecret(ctx, t, id)
+		webhook, sealed, err := s.webhookState(ctx, t, id)
 		if err != nil {
 			return err
 		}
-		before, secretBefore := e, secret
-		if err := update(&e, &secret); err != nil {
+		before, webhookBefore := e, webhook
+		if err := update(&e, &webhook); err != nil {
 			return err
 		}
-		sameSecret := bytes.Equal(secretBefore, secret)
-		if sameSecret && reflect.DeepEqual(before, e) {
+		if sameWebhookState(webhookBefore, webhook) && reflect.DeepEqual(before, e) {
 			return nil
 		}
-		if !sameSecret {
-			if sealed, err = s.seal.seal(webhookSecretPurpose, secret); err != nil {
-				return err
-			}
+		fields, err := s.webhookFields(webhookBefore, webhook, sealed)
+		if err != nil {
+			return err
 		}
 		e.UpdatedAt = s.now().UTC()
 		t.changed(model.OpUpdate, e)
-		return entities.update(ctx, t, id, &e, field{"webhook_secret", sealed})
+		return entities.update(ctx, t, id, &e, fields...)
 	})
 	return e, err
 }

@@ -118,7 +118,7 @@ func testSecrets(t *testing.T, f *fixture) {
 	if got := must[model.ForgeSecret](t)(f.ForgeSecret(ctx, e.Credentials.ID)); got.Token != "ghp_verysecrettoken" {
 		t.Error("the token of the credentials is another one")
 	}
-	if got := must[[]byte](t)(f.WebhookSecret(ctx, e.ID)); string(got) != "hook-very-secret" {
+	if got := must[model.WebhookState](t)(f.WebhookState(ctx, e.ID)); string(got.Secret) != "hook-very-secret" {
 		t.Error("the webhook secret is another one")
 	}
 	if got := must[model.JITConfig](t)(f.JITConfig(ctx, i.ID)); string(got[".runner"]) != "jit-very-secret" {

@@ -116,9 +116,15 @@ func testNoOp(t *testing.T, f *fixture) {
 		s.Token = "ghp_verysecrettoken"
 		return nil
 	}))
-	same := must[model.Entity](t)(f.UpdateEntity(ctx, e.ID, func(_ *model.Entity, s *[]byte) error { *s = []byte("hook-very-secret"); return nil }))
+	same := must[model.Entity](t)(f.UpdateEntity(ctx, e.ID, func(_ *model.Entity, w *model.WebhookState) error {
+		w.Rotate([]byte("hook-very-secret"), true)
+		return nil
+	}))
 	must[model.Pool](t)(f.UpdatePool(ctx, p.ID, func(*model.Pool) error { return nil }))
 	must[model.Instance](t)(f.UpdateInstance(ctx, i.ID, func(*model.Instance) error { return nil }))
+	if err := f.UpdateWebhookState(ctx, e.ID, func(*model.WebhookState) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 	if changes := f.feed.take(); len(changes) > 0 {
 		t.Errorf("equal values were published as %v", changes)
 	}

@@ -44,6 +44,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Database) {
 		"writers wait for each other":                    testWriters,
 		"everything survives a restart":                  testRestart,
 		"secrets are sealed":                             testSecrets,
+		"old webhook secrets are kept":                   testWebhookState,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,4 @@
+-- +goose Up
+ALTER TABLE entities ADD COLUMN webhook_installed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entities ADD COLUMN old_webhook_secrets BLOB;
+ALTER TABLE entities ADD COLUMN webhook_told_at INTEGER NOT NULL DEFAULT 0;
