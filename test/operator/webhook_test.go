@@ -185,6 +185,42 @@ func TestWebhookAtServersThatOnlyInstall(t *testing.T) {
 	}
 }
 
+// A server that removes its webhook and still does not install one is not made to remove it again and again: it is told, asked
+// ever more rarely, and goes on when the way is free.
+func TestWebhookThatStaysInTheWay(t *testing.T) {
+	t.Parallel()
+	e := setup(t).run()
+	objects, org, _ := e.hooked()
+	e.apply(objects...)
+	e.ready(objects...)
+	e.marked(org)
+	const template = "/organizations/{id}/webhook"
+	e.Proxy.Inject(garmproxy.Fault{Method: "POST", Template: template, Status: 409, Body: `{"error":"Conflict","details":"hook already installed"}`})
+	e.Proxy.Inject(garmproxy.Fault{Method: "GET", Template: template, Status: 200, Body: `{"id":7,"url":"https://garm.test/other"}`})
+	counts := e.Proxy.Counts()
+	edit(e, org, func(o *v1beta1.Organization) { o.Spec.Webhook.InsecureSSL = true })
+	e.condition(org, v1beta1.ConditionStalled, "True", v1beta1.ReasonWebhookFailed)
+	if got := message(org); !strings.Contains(got, "hook already installed") || !strings.Contains(got, "removed at GitHub") {
+		t.Errorf("the message is %q", got)
+	}
+	e.eventually(func() error {
+		if n := e.Proxy.Counts().Since(counts).Of("POST", template, 409); n < 3 {
+			return fmt.Errorf("%d tries", n)
+		}
+		return nil
+	})
+	if n := e.Proxy.Counts().Since(counts).Of("DELETE", template, 0); n != 1 {
+		t.Errorf("%d removals, not 1", n)
+	}
+	e.Proxy.ClearFaults()
+	e.ready(org)
+	e.condition(org, v1beta1.ConditionWebhook, "True", v1beta1.ReasonWebhookInstalled)
+	e.hooks(2, hasSecret("correct-horse-battery"))
+	if n := e.Proxy.Counts().Since(counts).Of("", template, 0); n > 10 {
+		t.Errorf("%d calls for one webhook", n)
+	}
+}
+
 // What stands in the way is told with what to do, is not tried at every wake-up, holds up no Pool, and goes on when it is
 // mended.
 func TestWebhookFailures(t *testing.T) {

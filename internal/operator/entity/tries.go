@@ -21,9 +21,15 @@ type failedTry struct {
 	until   time.Time
 	message string
 	outcome mirror.Outcome
+	// removed says that the server has removed its webhook for this wish, to no avail; conflicts counts its refusals since.
+	removed   bool
+	conflicts int
 }
 
-// note remembers a refusal of a wish until a time. Those of resources that are gone leave with the next one.
+// triesKept is for how long a refusal is known after it has ceased to count, so that the next one is seen to follow it.
+const triesKept = time.Hour
+
+// note remembers a refusal of a wish until a time. Those of resources that are gone leave with a later one.
 func (f *failedTries) note(name types.NamespacedName, try failedTry, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,7 +37,7 @@ func (f *failedTries) note(name types.NamespacedName, try failedTry, now time.Ti
 		f.all = map[types.NamespacedName]failedTry{}
 	}
 	for other, old := range f.all {
-		if old.until.Before(now) {
+		if old.until.Add(triesKept).Before(now) {
 			delete(f.all, other)
 		}
 	}
@@ -44,6 +50,16 @@ func (f *failedTries) last(name types.NamespacedName, wish string, now time.Time
 	defer f.mu.Unlock()
 	try, ok := f.all[name]
 	return try, ok && try.wish == wish && now.Before(try.until)
+}
+
+// before returns the last refusal of a wish, whether it still counts or not.
+func (f *failedTries) before(name types.NamespacedName, wish string) failedTry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if try := f.all[name]; try.wish == wish {
+		return try
+	}
+	return failedTry{}
 }
 
 func (f *failedTries) forget(name types.NamespacedName) {

@@ -16,14 +16,6 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
-const (
-	// refusalRetry is when a webhook is tried again that was refused, should nothing change that is seen here: a permission
-	// at the forge, for example.
-	refusalRetry = 5 * time.Minute
-	// removalRetry is when a removal is tried again that did not get through.
-	removalRetry = time.Minute
-)
-
 // attendWebhook brings the webhook at the forge to what the resource says. Once that is done it makes no call but a look
 // at long intervals.
 func (a *actuator[O, R]) attendWebhook(ctx context.Context, r *R) mirror.Outcome {
@@ -89,40 +81,62 @@ func (a *actuator[O, R]) installWebhook(ctx context.Context, r *R, recorded, wan
 	if replace == "" {
 		replace = want.URL
 	}
-	hook, err := a.install(ctx, a.scope(want), garm.InstallWebhookParams{WebhookEndpointType: garm.WebhookDirect, InsecureSSL: want.InsecureSSL, ReplaceURL: replace})
-	if err != nil {
-		return a.refused(ctx, r, want, err)
+	params := garm.InstallWebhookParams{WebhookEndpointType: garm.WebhookDirect, InsecureSSL: want.InsecureSSL, ReplaceURL: replace}
+	before := a.tries.before(a.name(), a.tryKey(r, want))
+	hook, removed, err := a.install(ctx, a.scope(want), params, before.removed)
+	switch {
+	case garm.KindOf(err) == garm.KindConflict:
+		return a.inTheWay(r, want, failedTry{removed: removed || before.removed, conflicts: before.conflicts + 1}, err)
+	case err != nil:
+		return a.refused(ctx, r, want, failedTry{removed: removed || before.removed, conflicts: before.conflicts}, err)
 	}
 	a.pass.Log.Info("webhook installed", "kind", a.Name, "hook", hook.ID)
 	a.pass.Event(corev1.EventTypeNormal, mirror.EventInfo, "installed the webhook %d", hook.ID)
 	now := time.Now()
-	want.ID, want.Look = hook.ID, now.Add(lookEvery).UTC().Truncate(time.Second)
+	want.ID, want.Look = hook.ID, now.Add(spread(lookEvery)).UTC().Truncate(time.Second)
 	return a.webhookIs(want, now)
 }
 
 // install makes the server install its webhook. Servers that cannot change one in place have to remove it first: it may
-// have an earlier secret.
-func (a *actuator[O, R]) install(ctx context.Context, scope remote.Scope, params garm.InstallWebhookParams) (garm.HookInfo, error) {
+// have an earlier secret. Where that was of no use before, only the installation is tried.
+func (a *actuator[O, R]) install(ctx context.Context, scope remote.Scope, params garm.InstallWebhookParams, removedBefore bool) (hook garm.HookInfo, removed bool, err error) {
 	w := a.pass.View.Writer()
-	hook, err := w.InstallWebhook(ctx, scope, params)
-	if garm.KindOf(err) != garm.KindConflict {
-		return hook, err
+	hook, err = w.InstallWebhook(ctx, scope, params)
+	if removedBefore || garm.KindOf(err) != garm.KindConflict {
+		return hook, false, err
 	}
 	switch _, lookErr := w.Webhook(ctx, scope); {
 	case garm.IsNotFound(lookErr):
-		return hook, err // something else is in the way
+		return hook, false, err // something else is in the way
 	case lookErr != nil:
-		return hook, lookErr
+		return hook, false, lookErr
 	}
 	if err := w.UninstallWebhook(ctx, scope); err != nil {
-		return hook, err
+		return hook, false, fmt.Errorf("removing the webhook that is there: %w", err)
 	}
-	return w.InstallWebhook(ctx, scope, params)
+	a.pass.Log.Info("webhook removed, to be installed anew", "kind", a.Name)
+	hook, err = w.InstallWebhook(ctx, scope, params)
+	return hook, true, err
+}
+
+// inTheWay tells that a webhook at the forge keeps the server from installing its own. The server is asked again at
+// growing intervals where it may just see one that has gone, and else at long ones.
+func (a *actuator[O, R]) inTheWay(r *R, want webhookMarker, try failedTry, err error) mirror.Outcome {
+	message := "the GARM server refuses: " + said(err) + "; another webhook at GitHub goes to its host or has its controller id in its URL: remove that one at GitHub"
+	after := refusalRetry
+	if try.removed {
+		message = "the GARM server has removed its webhook, and still refuses to install it: " + said(err) +
+			"; GitHub has no webhook of this server until every one that goes to its host or has its controller id in its URL is removed at GitHub"
+		after = conflictDelay(try.conflicts)
+	}
+	a.failWebhook(message)
+	try.message, try.outcome = message, mirror.Outcome{Class: mirror.Terminal, Reason: v1beta1.ReasonWebhookFailed, Message: message, After: after, Err: err}
+	return a.noteTry(r, want, try)
 }
 
 func (a *actuator[O, R]) removeWebhook(ctx context.Context, r *R, recorded, want webhookMarker) mirror.Outcome {
 	if err := a.pass.View.Writer().UninstallWebhook(ctx, a.scope(want)); err != nil {
-		return a.refused(ctx, r, want, err)
+		return a.refused(ctx, r, want, failedTry{}, err)
 	}
 	a.pass.Log.Info("webhook removed", "kind", a.Name, "hook", recorded.ID)
 	a.pass.Event(corev1.EventTypeNormal, mirror.EventInfo, "removed the webhook")
@@ -136,28 +150,38 @@ func (a *actuator[O, R]) lookAtWebhook(ctx context.Context, r *R, recorded, want
 	case garm.IsNotFound(err), err == nil && (hook.URL != want.URL || hook.InsecureSSL != want.InsecureSSL || !hook.Active):
 		return a.installWebhook(ctx, r, recorded, want)
 	case err == nil:
-		recorded.ID, recorded.Look = hook.ID, now.Add(lookEvery)
+		recorded.ID, recorded.Look = hook.ID, now.Add(spread(lookEvery))
 	default:
 		a.pass.Log.V(1).Info("the webhook could not be looked at", "error", err.Error())
-		recorded.Look = now.Add(lookRetry)
+		recorded.Look = now.Add(spread(lookRetry))
 	}
 	recorded.Look = recorded.Look.UTC().Truncate(time.Second)
 	return a.webhookIs(recorded, now)
 }
 
 // refused tells that the webhook is not as it should be. A webhook that is to go holds up nothing.
-func (a *actuator[O, R]) refused(ctx context.Context, r *R, want webhookMarker, err error) mirror.Outcome {
+func (a *actuator[O, R]) refused(ctx context.Context, r *R, want webhookMarker, try failedTry, err error) mirror.Outcome {
 	outcome := a.explain(ctx, want, err)
 	message := outcome.Message
 	a.failWebhook(message)
 	if want.Removed {
 		outcome = mirror.Outcome{After: max(outcome.After, removalRetry)}
 	} else if outcome.Class != mirror.Terminal {
+		try.wish, try.until = a.tryKey(r, want), time.Now()
+		a.tries.note(a.name(), try, try.until)
 		return outcome
 	}
+	try.message, try.outcome = message, outcome
+	return a.noteTry(r, want, try)
+}
+
+// noteTry remembers a refusal, and returns its outcome.
+func (a *actuator[O, R]) noteTry(r *R, want webhookMarker, try failedTry) mirror.Outcome {
 	now := time.Now()
-	a.tries.note(a.name(), failedTry{wish: a.tryKey(r, want), until: now.Add(outcome.After), message: message, outcome: outcome}, now)
-	return outcome
+	try.outcome.After = spread(try.outcome.After)
+	try.wish, try.until = a.tryKey(r, want), now.Add(try.outcome.After)
+	a.tries.note(a.name(), try, now)
+	return try.outcome
 }
 
 // explain says what a user can do about a failed call.

@@ -2,17 +2,36 @@ package entity
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"time"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 )
 
 const (
-	// lookEvery is how often an installed webhook is looked at, to find what others have changed at the forge.
+	// lookEvery is about how often an installed webhook is looked at, to find what others have changed at the forge.
 	lookEvery = 12 * time.Hour
-	// lookRetry is when a look is repeated that failed.
+	// lookRetry is about when a look is repeated that failed.
 	lookRetry = time.Hour
+	// refusalRetry is when a webhook is tried again that was refused, should nothing change that is seen here: a permission
+	// at the forge, for example.
+	refusalRetry = 5 * time.Minute
+	// conflictRetry is the first such time after the server has removed its webhook and may not install another.
+	conflictRetry = 2 * time.Second
+	// removalRetry is when a removal is tried again that did not get through.
+	removalRetry = time.Minute
 )
+
+// spread moves a delay by up to half of it either way, so that many resources do not call at once.
+func spread(d time.Duration) time.Duration {
+	return d/2 + rand.N(d) //nolint:gosec // not a secret
+}
+
+// conflictDelay is how long to wait before a server is asked again that says, for the nth time since it has removed its
+// webhook, that one is in the way: GitHub may list what is gone for a while.
+func conflictDelay(n int) time.Duration {
+	return min(conflictRetry<<min(max(n-1, 0), 10), refusalRetry)
+}
 
 // webhookMarker is what is recorded of the webhook once it is as it should be: everything that makes it out of date when
 // it changes. Ids and URLs count at one controller only; Secret names a version of the Secret and tells nothing of it.

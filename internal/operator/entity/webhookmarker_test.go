@@ -87,3 +87,34 @@ func FuzzWebhookMarker(f *testing.F) {
 		}
 	})
 }
+
+// Resources that were made at once are not looked at at once, and never so late that a clock is suspected.
+func TestWebhookLooksAreSpread(t *testing.T) {
+	hours := map[time.Duration]int{}
+	for range 200 {
+		d := spread(lookEvery)
+		if d < lookEvery/2 || d >= 2*lookEvery {
+			t.Fatalf("a look after %s", d)
+		}
+		hours[d.Truncate(time.Hour)]++
+	}
+	for hour, n := range hours {
+		if n > 60 {
+			t.Errorf("%d of 200 looks in the hour after %s", n, hour)
+		}
+	}
+}
+
+func TestWebhookConflictDelay(t *testing.T) {
+	last := time.Duration(0)
+	for n := range 100 {
+		d := conflictDelay(n)
+		if d < last || d < conflictRetry || d > refusalRetry {
+			t.Errorf("delay %d is %s after %s", n, d, last)
+		}
+		last = d
+	}
+	if last != refusalRetry {
+		t.Errorf("the last delay is %s", last)
+	}
+}
