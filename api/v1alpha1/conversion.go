@@ -36,9 +36,9 @@ func secretRef(hub v1beta1.SecretRef) SecretRef {
 }
 
 func (s EntityStatus) overlay(hub *v1beta1.EntityStatus) {
-	hub.ID, hub.Conditions = s.ID, s.Conditions
+	hub.ID, hub.Name, hub.Conditions = s.ID, s.Name, s.Conditions
 }
 
 func entityStatus(hub v1beta1.EntityStatus) EntityStatus {
-	return EntityStatus{ID: hub.ID, Conditions: hub.Conditions}
+	return EntityStatus{ID: hub.ID, Name: hub.Name, Conditions: hub.Conditions}
 }

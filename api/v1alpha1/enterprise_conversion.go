@@ -27,6 +27,7 @@ func (e *Enterprise) ConvertFrom(hub conversion.Hub) error {
 		return err
 	}
 	e.Spec = EnterpriseSpec{
+		Name:             from.Spec.Name,
 		CredentialsName:  from.Spec.CredentialsRef.Name,
 		WebhookSecretRef: secretRef(from.Spec.WebhookSecretRef),
 	}
@@ -45,6 +46,7 @@ func (e *Enterprise) said() (v1beta1.EnterpriseSpec, v1beta1.EntityStatus) {
 
 // overlay puts what this Enterprise says over hub, and leaves the rest of it as it is.
 func (e *Enterprise) overlay(hub *v1beta1.Enterprise) {
+	hub.Spec.Name = e.Spec.Name
 	hub.Spec.CredentialsRef.Name = e.Spec.CredentialsName
 	e.Spec.WebhookSecretRef.overlay(&hub.Spec.WebhookSecretRef)
 	e.Status.overlay(&hub.Status)

@@ -7,6 +7,12 @@ type EntityStatus struct {
 	// Id (UUID) of the entity at the GARM server. Empty until it is known.
 	ID string `json:"id"`
 
+	// Name of the entity at the GARM server, of a repository without its owner. Where spec.name has been lost, it may be
+	// set to this one again.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name,omitempty"`
+
 	// Conditions: Ready, PoolManager, WebhookSecretReference, GithubCredentialsReference; Reconciling, Stalled and Paused
 	// while they hold.
 	// +optional

@@ -27,6 +27,7 @@ func (o *Organization) ConvertFrom(hub conversion.Hub) error {
 		return err
 	}
 	o.Spec = OrganizationSpec{
+		Name:             from.Spec.Name,
 		CredentialsName:  from.Spec.CredentialsRef.Name,
 		WebhookSecretRef: secretRef(from.Spec.WebhookSecretRef),
 	}
@@ -45,6 +46,7 @@ func (o *Organization) said() (v1beta1.OrganizationSpec, v1beta1.EntityStatus) {
 
 // overlay puts what this Organization says over hub, and leaves the rest of it as it is.
 func (o *Organization) overlay(hub *v1beta1.Organization) {
+	hub.Spec.Name = o.Spec.Name
 	hub.Spec.CredentialsRef.Name = o.Spec.CredentialsName
 	o.Spec.WebhookSecretRef.overlay(&hub.Spec.WebhookSecretRef)
 	o.Status.overlay(&hub.Status)

@@ -27,6 +27,7 @@ func (r *Repository) ConvertFrom(hub conversion.Hub) error {
 		return err
 	}
 	r.Spec = RepositorySpec{
+		Name:             from.Spec.Name,
 		Owner:            from.Spec.Owner,
 		CredentialsName:  from.Spec.CredentialsRef.Name,
 		WebhookSecretRef: secretRef(from.Spec.WebhookSecretRef),
@@ -46,6 +47,7 @@ func (r *Repository) said() (v1beta1.RepositorySpec, v1beta1.EntityStatus) {
 
 // overlay puts what this Repository says over hub, and leaves the rest of it as it is.
 func (r *Repository) overlay(hub *v1beta1.Repository) {
+	hub.Spec.Name = r.Spec.Name
 	hub.Spec.Owner = r.Spec.Owner
 	hub.Spec.CredentialsRef.Name = r.Spec.CredentialsName
 	r.Spec.WebhookSecretRef.overlay(&hub.Spec.WebhookSecretRef)

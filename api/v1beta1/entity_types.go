@@ -22,6 +22,12 @@ type EntityStatus struct {
 	// Id (UUID) of the entity at the GARM server. Empty until it is known.
 	ID string `json:"id"`
 
+	// Name of the entity at the GARM server, of a repository without its owner. Where spec.name has been lost, it may be
+	// set to this one again.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name,omitempty"`
+
 	// Name of the GARM endpoint that the entity belongs to. Deletion finds the entity with it when the credential is
 	// already gone.
 	// +optional

@@ -25,7 +25,7 @@ type contract struct {
 const (
 	entitySpec   = "credentialsRef object! deletionPolicy string name string poolBalancerType string webhookSecretRef object!"
 	hookedSpec   = "credentialsRef object! deletionPolicy string name string poolBalancerType string webhook object webhookSecretRef object!"
-	entityStatus = "conditions array controllerId string endpoint string id string! observedGeneration integer"
+	entityStatus = "conditions array controllerId string endpoint string id string! name string observedGeneration integer"
 )
 
 var contracts = []contract{

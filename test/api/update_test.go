@@ -99,6 +99,32 @@ func TestEntityNameUpdate(t *testing.T) {
 	}
 }
 
+// A name that got lost in a way that no rule sees, such as a backup, can be set again: to the one that the server has.
+func TestOP13LostNameIsSetAgain(t *testing.T) {
+	c := connect(t)
+	for _, kind := range []string{v1beta1.KindEnterprise, v1beta1.KindOrganization, v1beta1.KindRepository} {
+		for version, as := range map[string]edit{"v1beta1": func(*testing.T, map[string]any) {}, "v1alpha1": alpha} {
+			t.Run(kind+" "+version, func(t *testing.T) {
+				credential := set("spec.credentialsName", "github") // nobody converts here
+				object := c.manifest(t, kind, "", credential, as)
+				object.SetGenerateName("lost-")
+				if err := c.Create(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+				put(t, object.Object, map[string]any{"id": "e1", "name": "Octo_Org"}, "status")
+				if err := c.Status().Update(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+				for name, want := range map[string]string{"other": "spec.name is immutable", "octo_org": "", "Octo_Org": ""} {
+					put(t, object.Object, "github", "spec.credentialsName")
+					put(t, object.Object, name, "spec.name")
+					expect(t, c.Update(t.Context(), object.DeepCopy(), client.DryRunAll), want)
+				}
+			})
+		}
+	}
+}
+
 func TestCredentialUpdate(t *testing.T) {
 	app := func(t *testing.T, object map[string]any) {
 		t.Helper()

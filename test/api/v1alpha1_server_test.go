@@ -186,3 +186,30 @@ func TestV1alpha1RepositoryOwnerIsFixed(t *testing.T) {
 	put(t, object.Object, "other", "spec.owner")
 	judge(t, object, c.Update(t.Context(), object, client.DryRunAll), "owner is immutable")
 }
+
+// OP-60: a replace in v1alpha1 that leaves the name out is refused: it would stand for another entity.
+func TestV1alpha1NameIsFixed(t *testing.T) {
+	c := connect(t)
+	for _, kind := range []string{v1beta1.KindEnterprise, v1beta1.KindOrganization, v1beta1.KindRepository} {
+		for name, change := range map[string]struct {
+			edit edit
+			want string
+		}{
+			"removed":         {without("spec.name"), "spec.name is immutable"},
+			"another":         {text("spec.name", "other"), "spec.name is immutable"},
+			"no name at all":  {text("spec.name", "octo/org"), "spec.name"},
+			"in another case": {text("spec.name", "octo_org"), ""},
+		} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				object := c.manifest(t, kind, "", alpha, without("spec.credentialsRef"), text("spec.credentialsName", "github"), text("spec.name", "Octo_Org"))
+				object.SetGenerateName("named-")
+				if err := c.Create(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+				put(t, object.Object, "github", "spec.credentialsName") // nobody converts here
+				change.edit(t, object.Object)
+				expect(t, c.Update(t.Context(), object, client.DryRunAll), change.want)
+			})
+		}
+	}
+}

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	oldEntitySpec   = "credentialsName string! webhookSecretRef object!"
-	oldEntityStatus = "conditions array id string!"
+	oldEntitySpec   = "credentialsName string! name string webhookSecretRef object!"
+	oldEntityStatus = "conditions array id string! name string"
 )
 
-// oldContracts are what v1alpha1 was and stays.
+// oldContracts are what v1alpha1 was and stays, and the name, without which a replace would lose it.
 var oldContracts = []contract{
 	{"Enterprise", "enterprises", "ent", "status", oldEntitySpec, oldEntityStatus},
 	{"Organization", "organizations", "org", "status", oldEntitySpec, oldEntityStatus},
-	{"Repository", "repositories", "repo", "status", "credentialsName string! owner string! webhookSecretRef object!", oldEntityStatus},
+	{"Repository", "repositories", "repo", "status", "credentialsName string! name string owner string! webhookSecretRef object!", oldEntityStatus},
 	{
 		"Pool", "pools", "", "status scale",
 		"enabled boolean! extraSpecs string flavor string! githubRunnerGroup string githubScopeRef object! imageName string! " +

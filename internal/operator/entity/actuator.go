@@ -93,26 +93,30 @@ func (a *actuator[O, R]) Recorded() string {
 	return a.status.ID
 }
 
-func (a *actuator[O, R]) Observe(context.Context) (*R, error) {
+func (a *actuator[O, R]) Observe(ctx context.Context) (*R, error) {
 	a.seen = a.Recorded()
-	if a.seen != "" {
-		r, found, synced := a.ByID(a.pass.View, a.seen)
-		switch {
-		case !synced:
-			return nil, mirror.Again(time.Second)
-		case found && a.matches(&r):
-			return &r, nil
-		case found && a.moved(&r):
-			return nil, mirror.Stop(v1beta1.ReasonInvalidSpec, fmt.Sprintf(
-				"the credential of spec.credentialsRef is for endpoint %q, but this is an object of endpoint %q, which cannot be changed; "+
-					"name a credential for that endpoint, or delete the resource and create it anew", a.endpoint, a.status.Endpoint))
-		case found:
-			// Earlier operators went by the name alone and recorded ids of what only has the same name.
-			a.foreign, a.seen = true, ""
-		}
+	r, found, synced := a.ByID(a.pass.View, a.seen)
+	switch {
+	case !synced:
+		return nil, mirror.Again(time.Second)
+	case found && a.matches(&r):
+		return &r, nil
+	case found && a.namesake(&r):
+		a.foreign, a.seen = true, ""
+	case found && a.deleting():
+		return &r, nil
+	case found:
+		a.status.Name = a.Entity(&r).Name
+		return nil, a.other(&r)
 	}
+	return a.byKey(ctx)
+}
+
+// byKey looks for the entity by its natural key. One that takes the place of a recorded one counts only once the server has
+// said that that is gone.
+func (a *actuator[O, R]) byKey(ctx context.Context) (*R, error) {
 	endpoint := a.knownEndpoint()
-	if endpoint == "" {
+	if endpoint == "" || (a.deleting() && a.renamed()) {
 		return nil, nil
 	}
 	found, synced := a.ByKey(a.pass.View, endpoint, a.spec)
@@ -124,29 +128,20 @@ func (a *actuator[O, R]) Observe(context.Context) (*R, error) {
 	case len(found) == 0:
 		return nil, nil
 	}
+	if a.seen != "" {
+		if gone, err := a.pass.View.ConfirmGone(ctx, a.Remote, a.seen); err != nil {
+			return nil, err
+		} else if !gone {
+			return nil, mirror.Again(time.Second)
+		}
+	}
 	a.seen = a.Entity(&found[0]).ID
 	return &found[0], nil
 }
 
-func (a *actuator[O, R]) knownEndpoint() string {
-	if a.endpoint != "" {
-		return a.endpoint
-	}
-	return a.status.Endpoint
-}
-
-func (a *actuator[O, R]) matches(r *R) bool {
-	e := a.Entity(r)
-	endpoint := a.knownEndpoint()
-	return strings.EqualFold(e.Name, a.spec.Name) && strings.EqualFold(a.RepoOwner(r), a.spec.Owner) &&
-		(endpoint == "" || e.Endpoint.Name == "" || strings.EqualFold(e.Endpoint.Name, endpoint))
-}
-
-// moved says whether the recorded entity is the right one, but for the endpoint of the present credential.
-func (a *actuator[O, R]) moved(r *R) bool {
-	e := a.Entity(r)
-	return strings.EqualFold(e.Name, a.spec.Name) && strings.EqualFold(a.RepoOwner(r), a.spec.Owner) &&
-		a.status.Endpoint != "" && strings.EqualFold(e.Endpoint.Name, a.status.Endpoint)
+// renamed says that the spec has another name than what the resource stood for.
+func (a *actuator[O, R]) renamed() bool {
+	return a.status.Name != "" && !strings.EqualFold(a.status.Name, a.spec.Name)
 }
 
 // Gone asks by id where there is one. A create may have been carried out without an answer once it has been begun, which
@@ -156,7 +151,7 @@ func (a *actuator[O, R]) Gone(ctx context.Context) (bool, error) {
 		return a.pass.View.ConfirmGone(ctx, a.Remote, a.seen)
 	}
 	endpoint := a.knownEndpoint()
-	if endpoint == "" {
+	if endpoint == "" || a.renamed() {
 		return true, nil
 	}
 	if err := a.pass.View.Relist(ctx, a.Remote, time.Now()); err != nil {
@@ -253,7 +248,7 @@ func (a *actuator[O, R]) Delete(ctx context.Context, r *R) error {
 
 func (a *actuator[O, R]) Project(r *R) {
 	e := a.Entity(r)
-	a.status.ID = e.ID
+	a.status.ID, a.status.Name = e.ID, e.Name
 	a.status.ControllerID = a.pass.ControllerID()
 	if e.Endpoint.Name != "" {
 		a.status.Endpoint = e.Endpoint.Name

@@ -40,7 +40,11 @@ func (a *Adapter[O, R]) Setup(ctx context.Context, mgr ctrl.Manager, session *re
 		if !ok {
 			return nil
 		}
-		return rel.key.Requests(ctx, c, "", nameKey(a.Spec(o)))
+		var all []reconcile.Request
+		for _, key := range a.keys(o) {
+			all = append(all, rel.key.Requests(ctx, c, "", key)...)
+		}
+		return all
 	})
 	scope := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, obj client.Object) []reconcile.Request {
 		pool, ok := obj.(*v1beta1.Pool)

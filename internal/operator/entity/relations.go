@@ -18,7 +18,7 @@ import (
 type relations[O mirror.Object] struct {
 	credentials refs.Reference[O]
 	secret      refs.Reference[O]
-	// key is the name without the endpoint, id the id at the server.
+	// key is the name without the endpoint, that of the spec and that of what is recorded, id the id at the server.
 	key refs.Reference[O]
 	id  refs.Reference[O]
 }
@@ -30,54 +30,33 @@ func (a *Adapter[O, R]) relations() relations[O] {
 	return relations[O]{
 		credentials: ref("spec.credentialsRef.name", func(o O) []string { return []string{a.Spec(o).CredentialsRef.Name} }),
 		secret:      ref("spec.webhookSecretRef.name", func(o O) []string { return []string{a.Spec(o).WebhookSecret.Name} }),
-		key:         ref("key", func(o O) []string { return []string{nameKey(a.Spec(o))} }),
+		key:         ref("key", a.keys),
 		id:          ref("status.id", func(o O) []string { return []string{a.Status(o).ID} }),
 	}
 }
 
-func nameKey(s Spec) string { return strings.ToLower(s.Owner + "/" + s.Name) }
-
 // Owner says whether an older resource stands for the same entity.
 func (a *actuator[O, R]) Owner(ctx context.Context) error {
 	p := a.pass
-	endpoint := a.knownEndpoint()
-	if endpoint == "" {
-		endpoint = a.endpointOf(ctx, p.Object)
-	}
-	if endpoint == "" {
+	me := a.identityOf(ctx, p.Object)
+	if me.endpoint == "" {
 		return nil
 	}
-	siblings, err := a.relations.key.Referrers(ctx, p.Client, "", nameKey(a.spec))
+	siblings, err := a.relations.key.Referrers(ctx, p.Client, "", me.key())
 	if err != nil {
 		return err
 	}
 	same := []O{p.Object}
 	for _, s := range siblings {
-		if s.GetUID() == p.Object.GetUID() {
-			continue
-		}
-		of := a.Status(s).Endpoint
-		if of == "" {
-			of = a.endpointOf(ctx, s)
-		}
-		if strings.EqualFold(of, endpoint) {
+		if s.GetUID() != p.Object.GetUID() && a.identityOf(ctx, s).equal(me) {
 			same = append(same, s)
 		}
 	}
 	if owner := refs.Oldest(same); owner.GetUID() != p.Object.GetUID() {
 		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("%s %s/%s is older and stands for the same %s at endpoint %q",
-			a.Name, owner.GetNamespace(), owner.GetName(), strings.ToLower(a.Name), endpoint))
+			a.Name, owner.GetNamespace(), owner.GetName(), strings.ToLower(a.Name), me.endpoint))
 	}
 	return nil
-}
-
-func (a *actuator[O, R]) endpointOf(ctx context.Context, obj O) string {
-	credential := &v1beta1.GitHubCredential{}
-	key := client.ObjectKey{Namespace: obj.GetNamespace(), Name: a.Spec(obj).CredentialsRef.Name}
-	if err := a.pass.Client.Get(ctx, key, credential); err != nil {
-		return ""
-	}
-	return credential.Spec.EndpointRef.Name
 }
 
 // PoolsOfScope is the index of Pools by the entity that they serve, as kind and name.

@@ -131,12 +131,20 @@ func (a *actuator) begun() bool {
 // other says why credentials of the right name are not those that the resource stands for; "" if they are.
 func (a *actuator) other(c *garm.Credentials) string {
 	spec := a.pass.Object.Spec
-	if want := spec.EndpointRef.Name; !strings.EqualFold(c.Endpoint.Name, want) {
+	endpoint, auth := spec.EndpointRef.Name, string(spec.AuthType)
+	recorded := remote.CredentialsID(c.ID) == a.Recorded()
+	switch moved, changed := !strings.EqualFold(c.Endpoint.Name, endpoint), c.AuthType != "" && c.AuthType != auth; {
+	case moved && recorded:
+		return fmt.Sprintf("spec.endpointRef: the credentials %q at the GARM server are for endpoint %q, and cannot be moved to %q; "+
+			"set spec.endpointRef.name to %q, or delete the resource and create it anew", c.Name, c.Endpoint.Name, endpoint, c.Endpoint.Name)
+	case moved:
 		return fmt.Sprintf("the GARM server has credentials named %q for endpoint %q already, and keeps names unique; use another name than for %q",
-			c.Name, c.Endpoint.Name, want)
-	}
-	if want := string(spec.AuthType); c.AuthType != "" && c.AuthType != want {
-		return fmt.Sprintf("the GARM server has credentials named %q with auth type %q already; it cannot be changed to %q", c.Name, c.AuthType, want)
+			c.Name, c.Endpoint.Name, endpoint)
+	case changed && recorded:
+		return fmt.Sprintf("spec.authType: the credentials %q at the GARM server have auth type %q, which cannot be changed to %q; "+
+			"set spec.authType to %q, or delete the resource and create it anew", c.Name, c.AuthType, auth, c.AuthType)
+	case changed:
+		return fmt.Sprintf("the GARM server has credentials named %q with auth type %q already; it cannot be changed to %q", c.Name, c.AuthType, auth)
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ type actuator struct {
 	// verified says that the extra specs are known of the pool as it is now, moved that this was found out, or made so, in
 	// this pass.
 	verified, moved bool
-	// foreign says that the recorded pool belongs to another entity now, so that the id does not count.
+	// foreign says that the recorded id does not count: earlier operators recorded pools of what only has the entity's name.
 	foreign bool
 	seen    string
 	old     int
@@ -91,10 +91,13 @@ func (a *actuator) Observe(ctx context.Context) (*garm.Pool, error) {
 		switch {
 		case !synced:
 			return nil, mirror.Again(time.Second)
-		case found && a.scope.id != "" && ownerOf(&pool) != a.scope.id:
-			a.foreign = true
-		case found:
+		case !found:
+		case a.scope.id == "" || ownerOf(&pool) == a.scope.id:
 			return &pool, nil
+		case p.Object.Status.ControllerID == "" && a.claims.of(p.Object.UID, p.ControllerID()) == "":
+			a.foreign = true
+		default:
+			return nil, a.elsewhere(&pool)
 		}
 	}
 	if id := p.Object.Annotations[v1beta1.AnnotationAdoptPoolID]; id != "" && a.seen == "" && p.Object.DeletionTimestamp.IsZero() {
@@ -212,6 +215,20 @@ func (a *actuator) Project(r *garm.Pool) {
 	}
 	slices.SortFunc(tags, strings.Compare)
 	s.Tags = slices.Compact(tags)
+}
+
+// elsewhere stops a Pool whose GARM pool belongs to another entity than the one that it refers to now.
+func (a *actuator) elsewhere(r *garm.Pool) error {
+	name := r.OrgName
+	if r.RepoID != "" {
+		name = r.RepoName
+	} else if r.EnterpriseID != "" {
+		name = r.EnterpriseName
+	}
+	ref := a.pass.Object.Spec.GitHubScopeRef
+	return mirror.Stop(v1beta1.ReasonInvalidSpec, fmt.Sprintf(
+		"spec.githubScopeRef: the GARM pool %s belongs to %q (id %s), but %s %q stands for the entity with id %s now, and a pool cannot be moved; "+
+			"make %s %q stand for %q again, or delete the Pool and create it anew", r.ID, name, ownerOf(r), ref.Kind, ref.Name, a.scope.id, ref.Kind, ref.Name, name))
 }
 
 func ownerOf(p *garm.Pool) string {
