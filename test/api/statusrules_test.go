@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,9 @@ func statusCases(t *testing.T, kind string, conditions bool) map[string]statusCa
 	}
 	for _, field := range required[kind] {
 		cases["without "+field] = statusCase{without("status." + field), "status." + field + ": Required"}
+	}
+	if slices.Equal(required[kind], []string{"id"}) {
+		cases["a long name"] = statusCase{text("status.name", strings.Repeat("n", 257)), "status.name & may not be more than"}
 	}
 	if kind == v1beta1.KindRunner {
 		for _, field := range []string{"address", "type"} {

@@ -118,7 +118,8 @@ func TestOP13LostNameIsSetAgain(t *testing.T) {
 				for name, want := range map[string]string{"other": "spec.name is immutable", "octo_org": "", "Octo_Org": ""} {
 					put(t, object.Object, "github", "spec.credentialsName")
 					put(t, object.Object, name, "spec.name")
-					expect(t, c.Update(t.Context(), object.DeepCopy(), client.DryRunAll), want)
+					edited := object.DeepCopy()
+					judge(t, edited, c.Update(t.Context(), edited, client.DryRunAll), want)
 				}
 			})
 		}

@@ -197,7 +197,9 @@ func TestV1alpha1NameIsFixed(t *testing.T) {
 		}{
 			"removed":         {without("spec.name"), "spec.name is immutable"},
 			"another":         {text("spec.name", "other"), "spec.name is immutable"},
-			"no name at all":  {text("spec.name", "octo/org"), "spec.name"},
+			"of two words":    {text("spec.name", "octo org"), "spec.name & should match"},
+			"empty":           {text("spec.name", ""), "spec.name & chars long"},
+			"too long":        {text("spec.name", strings.Repeat("a", 101)), "spec.name & may not be more than"},
 			"in another case": {text("spec.name", "octo_org"), ""},
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {
@@ -208,7 +210,7 @@ func TestV1alpha1NameIsFixed(t *testing.T) {
 				}
 				put(t, object.Object, "github", "spec.credentialsName") // nobody converts here
 				change.edit(t, object.Object)
-				expect(t, c.Update(t.Context(), object, client.DryRunAll), change.want)
+				judge(t, object, c.Update(t.Context(), object, client.DryRunAll), change.want)
 			})
 		}
 	}
