@@ -22,7 +22,10 @@ func TestOP35RotateOutdatedRunners(t *testing.T) {
 	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e, p, pool, names := parked(t, 3, func(e *env) { e.Proxy.Speak(dialect) })
+			e, p, pool, names := parked(t, 3, func(e *env) {
+				e.Proxy.Speak(dialect)
+				e.config.Operator.MinIdleRunnersAge = time.Second // nor is a runner that is just idle left alone for longer
+			})
 			p.report(e, names[0], string(garm.RunnerActive))
 			p.report(e, names[1], string(garm.RunnerIdle))
 			p.report(e, names[2], string(garm.RunnerIdle))

@@ -30,6 +30,17 @@ type surplus struct {
 	next time.Duration
 }
 
+// idleFor is for how long an idle runner has been so; 0 where that is not known.
+func idleFor(i garm.Instance, now time.Time) time.Duration {
+	if i.UpdatedAt.IsZero() {
+		return 0
+	}
+	return now.Sub(i.UpdatedAt)
+}
+
+// graceOf is how long a runner has to be idle before it can be removed, whatever for, where surplus ones are kept for age.
+func graceOf(age time.Duration) time.Duration { return min(jobGrace, age) }
+
 // surplusOf decides which idle runners go: with minIdle 0 all of them, else the long-idle ones above it. Only those whose
 // machine runs or has failed can be deleted.
 func surplusOf(instances []garm.Instance, minIdle int, age time.Duration, now time.Time) surplus {
@@ -44,19 +55,16 @@ func surplusOf(instances []garm.Instance, minIdle int, age time.Duration, now ti
 		if i.RunnerStatus != garm.RunnerIdle {
 			continue
 		}
-		since := now.Sub(i.UpdatedAt)
-		if i.UpdatedAt.IsZero() {
-			since = 0
-		}
+		since, grace := idleFor(i, now), graceOf(age)
 		if since >= age {
 			old = append(old, i)
 		} else {
 			soonest(age - since)
 		}
-		if since >= min(jobGrace, age) {
+		if since >= grace {
 			idle = append(idle, i)
 		} else if minIdle == 0 {
-			soonest(jobGrace - since)
+			soonest(grace - since)
 		}
 	}
 	s := surplus{old: len(old), next: next}

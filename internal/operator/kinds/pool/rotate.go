@@ -25,13 +25,23 @@ type rotation struct {
 	// next is the one to replace now, if any; waiting says that there will be one.
 	next    *garm.Instance
 	waiting bool
+	// ripe is when time alone makes one that can be replaced; 0 for never.
+	ripe time.Duration
+}
+
+// asking says what the server can be asked now.
+type asking struct {
+	// pending says whether the server was just asked to remove a runner, rested whether it can be asked.
+	pending, rested func(id string) bool
+	// grace is for how long a runner has to be idle, as it may just get the job that it was made for.
+	grace time.Duration
+	now   time.Time
 }
 
 // rotationOf chooses the idle runner to replace next, the one that is idle for longest: one at a time, and only while as
 // many are idle as should be, so that a replacement that does not come up ends it. Named are those that are outdated where
-// the server does not count generations; pending says whether the server was just asked to remove one, rested whether
-// it can be asked.
-func rotationOf(pool *garm.Pool, instances []garm.Instance, named []string, pending, rested func(id string) bool) rotation {
+// the server does not count generations.
+func rotationOf(pool *garm.Pool, instances []garm.Instance, named []string, can asking) rotation {
 	var r rotation
 	var candidates []garm.Instance
 	idle, busy, underway := 0, 0, false
@@ -43,7 +53,7 @@ func rotationOf(pool *garm.Pool, instances []garm.Instance, named []string, pend
 		outdated := i.Generation < pool.Generation || (pool.Generation == 0 && byName[i.Name])
 		r.left = r.left || outdated
 		switch {
-		case leaving(i), pending(i.ID):
+		case leaving(i), can.pending(i.ID):
 			underway = underway || outdated
 		case i.RunnerStatus == garm.RunnerActive:
 			busy++
@@ -62,8 +72,15 @@ func rotationOf(pool *garm.Pool, instances []garm.Instance, named []string, pend
 	slices.SortFunc(candidates, func(a, b garm.Instance) int {
 		return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), strings.Compare(a.Name, b.Name))
 	})
-	if n := slices.IndexFunc(candidates, func(i garm.Instance) bool { return rested(i.ID) }); n >= 0 {
-		r.next = &candidates[n]
+	for i := range candidates {
+		if !can.rested(candidates[i].ID) {
+			continue
+		}
+		// The first has been idle for longest.
+		if r.ripe = max(can.grace-idleFor(candidates[i], can.now), 0); r.ripe == 0 {
+			r.next = &candidates[i]
+		}
+		break
 	}
 	return r
 }
@@ -84,8 +101,10 @@ func (a *actuator) rotate(ctx context.Context, pool *garm.Pool, instances []garm
 		return 0, nil
 	}
 	now := time.Now()
-	r := rotationOf(pool, instances, named,
-		func(id string) bool { return a.asked.recent(id, now) }, func(id string) bool { return a.asked.rested(id, now) })
+	r := rotationOf(pool, instances, named, asking{
+		pending: func(id string) bool { return a.asked.recent(id, now) }, rested: func(id string) bool { return a.asked.rested(id, now) },
+		grace: graceOf(a.minIdleAge), now: now,
+	})
 	if len(named) > 0 && (!r.left || pool.Generation > 0) {
 		if err := p.Annotate(ctx, map[string]string{v1beta1.AnnotationOutdatedRunners: ""}); err != nil {
 			return 0, err
@@ -93,6 +112,9 @@ func (a *actuator) rotate(ctx context.Context, pool *garm.Pool, instances []garm
 	}
 	if !p.Object.Spec.RotateOutdatedRunners || !r.waiting {
 		return 0, nil
+	}
+	if r.ripe > 0 {
+		return min(r.ripe, askAgain), nil
 	}
 	if r.next == nil || a.managerDown() {
 		return askAgain, nil

@@ -60,7 +60,7 @@ func TestOP35Rotation(t *testing.T) {
 			if c.rested == nil {
 				c.rested = yes
 			}
-			r := rotationOf(c.pool, c.instances, c.named, c.pending, c.rested)
+			r := rotationOf(c.pool, c.instances, c.named, asking{pending: c.pending, rested: c.rested, now: time.Now()})
 			got := ""
 			if r.next != nil {
 				got = r.next.Name
@@ -69,6 +69,47 @@ func TestOP35Rotation(t *testing.T) {
 				t.Errorf("next %q, left %t, waiting %t; want %q, %t, %t", got, r.left, r.waiting, c.next, c.left, c.waiting)
 			}
 		})
+	}
+}
+
+// A runner that has just become idle is left for the job that GitHub may be assigning to it, as it is when there are too many.
+func TestOP35RotationLeavesARunnerForItsJob(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	idle := func(name string, since time.Duration) garm.Instance {
+		return garm.Instance{ID: name, Name: name, RunnerStatus: garm.RunnerIdle, Status: garm.InstanceRunning, UpdatedAt: now.Add(-since)}
+	}
+	pool := &garm.Pool{Enabled: true, Generation: 1, MinIdleRunners: 1, MaxRunners: 4}
+	for name, c := range map[string]struct {
+		age       time.Duration
+		instances []garm.Instance
+		rested    func(string) bool
+		next      string
+		ripe      time.Duration
+	}{
+		"just idle":            {time.Hour, []garm.Instance{idle("a", 0)}, yes, "", jobGrace},
+		"idle for a moment":    {time.Hour, []garm.Instance{idle("a", 5*time.Second)}, yes, "", jobGrace - 5*time.Second},
+		"idle for long enough": {time.Hour, []garm.Instance{idle("a", jobGrace)}, yes, "a", 0},
+		"of two the older one": {time.Hour, []garm.Instance{idle("a", 0), idle("b", jobGrace)}, yes, "b", 0},
+		"the older one rests":  {time.Hour, []garm.Instance{idle("a", time.Second), idle("b", time.Hour)}, func(id string) bool { return id != "b" }, "", jobGrace - time.Second},
+		"surplus ones go soon": {time.Second, []garm.Instance{idle("a", time.Second)}, yes, "a", 0},
+	} {
+		r := rotationOf(pool, c.instances, nil, asking{pending: no, rested: c.rested, grace: graceOf(c.age), now: now})
+		next := ""
+		if r.next != nil {
+			next = r.next.Name
+		}
+		if next != c.next || r.ripe != c.ripe {
+			t.Errorf("%s: next %q, ripe in %s; want %q, %s", name, next, r.ripe, c.next, c.ripe)
+		}
+		// What rotation may remove, a Pool without idle runners may, too, and nothing else.
+		surplus := surplusOf(c.instances, 0, c.age, now)
+		may := slices.ContainsFunc(surplus.remove, func(i garm.Instance) bool { return i.Name == next })
+		if next != "" && !may {
+			t.Errorf("%s: %q is no surplus", name, next)
+		}
+		if next == "" && c.rested("b") && len(surplus.remove) > 0 {
+			t.Errorf("%s: %d are surplus", name, len(surplus.remove))
+		}
 	}
 }
 
@@ -100,7 +141,7 @@ func TestOP35RotationEnds(t *testing.T) {
 			add(0, garm.RunnerIdle)
 		}
 		for range 200 {
-			switch r := rotationOf(pool, all, nil, no, yes); {
+			switch r := rotationOf(pool, all, nil, asking{pending: no, rested: yes}); {
 			case r.next != nil:
 				if r.next.RunnerStatus != garm.RunnerIdle {
 					t.Fatalf("%+v was chosen", r.next)
