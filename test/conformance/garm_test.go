@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/garm-operator/garm-operator/internal/app/garm"
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
 	"github.com/garm-operator/garm-operator/test/conformance/replay"
@@ -80,7 +82,7 @@ config_file = %q
 		URL: "http://" + listener.Addr().String(), ForgeURL: startForge(t), InstanceToken: park.instanceToken, AnyDetails: true,
 	}
 	log := &logBuffer{}
-	server, err := garm.New(t.Context(), garm.Options{Config: config, Listener: listener, Log: slog.New(slog.NewTextHandler(log, nil))})
+	server, err := garm.New(t.Context(), garm.Options{Config: config, Listener: listener, Log: slog.New(slog.NewTextHandler(log, nil)), PasswordCost: bcrypt.MinCost})
 	if err != nil {
 		t.Fatal(err)
 	}

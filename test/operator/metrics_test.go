@@ -207,7 +207,7 @@ func TestOP4SyncChangesNoResource(t *testing.T) {
 	}
 }
 
-var lastSync = regexp.MustCompile(`(?m)^garm_operator_last_sync_timestamp_seconds\{.*kind="(Pool|Endpoint|Credentials)".*\} (\S+)$`)
+var lastSync = regexp.MustCompile(`^garm_operator_last_sync_timestamp_seconds\{.*kind="(Pool|Endpoint|Credentials)".*\} (\S+)$`)
 
 // synced waits until everything that is read every sync period has been read anew.
 func (e *env) synced(metrics string) {
@@ -219,7 +219,11 @@ func (e *env) synced(metrics string) {
 			return err
 		}
 		fresh := 0
-		for _, m := range lastSync.FindAllStringSubmatch(text, -1) {
+		for line := range strings.SplitSeq(text, "\n") {
+			m := lastSync.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
 			if at, err := strconv.ParseFloat(m[2], 64); err == nil && at > float64(since.UnixMilli())/1000 {
 				fresh++
 			}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	wire "github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/app/garm"
@@ -160,7 +162,8 @@ func (w *world) serve(config *garmconfig.Config, listener net.Listener, limits f
 	w.t.Helper()
 	var err error
 	w.server, err = garm.New(w.t.Context(), garm.Options{
-		Config: config, Listener: listener, Limits: limits, Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Config: config, Listener: listener, Limits: limits, PasswordCost: bcrypt.MinCost,
+		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -39,6 +39,8 @@ type Options struct {
 	Forge *http.Transport
 	// Limits bound the fleet engine; a zero field has its default.
 	Limits fleet.Limits
+	// PasswordCost is the bcrypt cost of password hashes, lowered by those who log in thousands of times; 0 for bcrypt's default.
+	PasswordCost int
 	// Version is what clients are told; Version of this package when empty.
 	Version string
 }
@@ -112,7 +114,10 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	if err != nil {
 		return err
 	}
-	svc := &service.Service{Store: s.store, Engine: parts.engine, Forges: parts.forges, Tokens: tokens, ManageWebhooks: c.Default.EnableWebhookManagement, Log: s.log, Now: time.Now}
+	svc := &service.Service{
+		Store: s.store, Engine: parts.engine, Forges: parts.forges, Tokens: tokens, ManageWebhooks: c.Default.EnableWebhookManagement,
+		PasswordCost: o.PasswordCost, Log: s.log, Now: time.Now,
+	}
 	for _, p := range c.Providers {
 		svc.Providers = append(svc.Providers, service.Provider{Name: p.Name, Description: p.Description})
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/crypto/bcrypt"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -102,7 +103,7 @@ func (s *Stack) StartGARM(ctx context.Context) error {
 		return fmt.Errorf("listening for GARM: %w", err)
 	}
 	s.address = listener.Addr().String()
-	s.server, err = garmapp.New(ctx, garmapp.Options{Config: s.config(), Listener: listener, Log: s.options.Log, Forge: s.forge})
+	s.server, err = garmapp.New(ctx, garmapp.Options{Config: s.config(), Listener: listener, Log: s.options.Log, Forge: s.forge, PasswordCost: bcrypt.MinCost})
 	if err != nil {
 		return errors.Join(fmt.Errorf("starting GARM: %w", err), listener.Close())
 	}

@@ -17,9 +17,13 @@ func Strong(password string) bool {
 	return zxcvbn.PasswordStrength(password, nil).Score >= strongScore
 }
 
-// HashPassword returns what is stored of a password. One of more than 72 bytes is an error.
-func HashPassword(password string) ([]byte, error) {
-	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+// HashPassword returns what is stored of a password. The cost is the power of two of the work that a check takes; 0 means
+// bcrypt's default. A password of more than 72 bytes is an error.
+func HashPassword(password string, cost int) ([]byte, error) {
+	if cost == 0 {
+		cost = bcrypt.DefaultCost
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
 	if err != nil {
 		return nil, fmt.Errorf("hashing the password: %w", err)
 	}

@@ -91,7 +91,7 @@ func TestInstanceToken(t *testing.T) {
 }
 
 func TestPasswords(t *testing.T) {
-	hash, err := auth.HashPassword("xK9-pQ2v_Lm7zR4w")
+	hash, err := auth.HashPassword("xK9-pQ2v_Lm7zR4w", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

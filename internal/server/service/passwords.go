@@ -26,13 +26,13 @@ func (p *passwords) take(ctx context.Context) (func(), error) {
 	}
 }
 
-func (p *passwords) hash(ctx context.Context, password string) ([]byte, error) {
+func (p *passwords) hash(ctx context.Context, password string, cost int) ([]byte, error) {
 	done, err := p.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return auth.HashPassword(password)
+	return auth.HashPassword(password, cost)
 }
 
 func (p *passwords) check(ctx context.Context, hash []byte, password string) (bool, error) {

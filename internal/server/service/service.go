@@ -15,6 +15,8 @@ type Service struct {
 	Providers []Provider
 	// ManageWebhooks lets webhooks be installed at the forge, and makes them go with their entity.
 	ManageWebhooks bool
+	// PasswordCost is the bcrypt cost of new password hashes; 0 for bcrypt's default.
+	PasswordCost int
 	// Log is where a service tells what it could not tell a caller.
 	Log *slog.Logger
 	// Now is the clock.

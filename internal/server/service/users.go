@@ -52,7 +52,7 @@ func (s *Service) FirstRun(ctx context.Context, n NewAdmin) (model.User, error) 
 	case !auth.Strong(n.Password):
 		return model.User{}, model.Invalid("password is too weak")
 	}
-	hash, err := s.passwords.hash(ctx, n.Password)
+	hash, err := s.passwords.hash(ctx, n.Password, s.PasswordCost)
 	if err != nil {
 		return model.User{}, err
 	}
