@@ -19,10 +19,11 @@ type result struct {
 	failed     int
 	refused    string // why the last of them failed
 	everywhere bool   // the whole cluster was looked at
+	looked     int    // how many namespaces were looked at, where not everywhere
 }
 
-// resources writes all resources of a kind again: in the whole cluster if that may be listed, else in the namespaces of the
-// operator.
+// resources writes all resources of a kind again: in the whole cluster if that may be listed, else in those namespaces of the
+// operator where that has not been done yet.
 func (r *Rewriter) resources(ctx context.Context, definition *apiextensionsv1.CustomResourceDefinition) (result, error) {
 	all := result{everywhere: true}
 	err := r.namespace(ctx, definition, metav1.NamespaceAll, &all)
@@ -31,7 +32,18 @@ func (r *Rewriter) resources(ctx context.Context, definition *apiextensionsv1.Cu
 	}
 	some := result{}
 	for _, namespace := range r.options.Namespaces {
+		if noted(definition, namespace) {
+			continue
+		}
+		some.looked++
+		failed := some.failed
 		if err := r.namespace(ctx, definition, namespace, &some); err != nil {
+			return some, err
+		}
+		if some.failed > failed {
+			continue
+		}
+		if err := r.note(ctx, definition, namespace); err != nil {
 			return some, err
 		}
 	}

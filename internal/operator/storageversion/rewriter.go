@@ -115,6 +115,9 @@ func (r *Rewriter) definition(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if !result.everywhere && result.looked == 0 {
+		return nil
+	}
 	log.Info("rewrote the resources that may be stored in an old version", "versions", old, "resources", result.written)
 	switch {
 	case result.failed > 0:
