@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 )
 
 // deletionPolicy Orphan: resources of every kind go at once, in any order, also while the server is away; the server
@@ -131,8 +133,13 @@ func TestOP26ForceDelete(t *testing.T) {
 				}
 				return nil
 			})
+			kept, err := e.GARM.ListInstances(e.ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
 			annotate(e, pool)
 			e.gone(pool)
+			e.warnedOf(pool, kept)
 			if left, err := e.GARM.ListInstances(e.ctx); err != nil || len(left) > 0 {
 				t.Errorf("the server has %+v, %v", left, err)
 			}
@@ -145,4 +152,23 @@ func TestOP26ForceDelete(t *testing.T) {
 
 func force[O client.Object](o O) {
 	o.SetAnnotations(map[string]string{v1beta1.AnnotationForceDelete: "true"})
+}
+
+// warnedOf wants an event of an object for the machine of each instance that was removed by force.
+func (e *env) warnedOf(obj client.Object, instances []garm.Instance) {
+	e.t.Helper()
+	e.eventually(func() error {
+		var events corev1.EventList
+		if err := e.Kube.List(e.ctx, &events, client.InNamespace(e.namespace)); err != nil {
+			return err
+		}
+		for _, i := range instances {
+			if !slices.ContainsFunc(events.Items, func(v corev1.Event) bool {
+				return v.InvolvedObject.UID == obj.GetUID() && v.Reason == mirror.EventForced && strings.Contains(v.Message, i.Name) && strings.Contains(v.Message, i.ProviderID)
+			}) {
+				return fmt.Errorf("no event names the machine %q of %s", i.ProviderID, i.Name)
+			}
+		}
+		return nil
+	})
 }

@@ -59,6 +59,9 @@ func (r *reconciler) remove(ctx context.Context, p *pass, obj *v1beta1.Runner) (
 	again := r.asked.note(obj.UID, stateOf(p.instance, mirror.Forced(obj)), time.Now(), maxRest)
 	logr.FromContextOrDiscard(ctx).Info("asked GARM to remove a runner", "namespace", obj.Namespace, "runner", obj.Name, "instance", p.instance.Name, "force", force)
 	r.events.Event(obj, corev1.EventTypeNormal, "Deleting", "asked the GARM server to remove the runner")
+	if force {
+		r.events.Event(obj, corev1.EventTypeWarning, mirror.EventForced, mirror.ForcedRemoval(p.instance.Name, p.instance.ProviderID))
+	}
 	return again, r.tell(ctx, p, obj, v1beta1.ReasonDeleting, messageLeaving)
 }
 

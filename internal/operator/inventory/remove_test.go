@@ -2,16 +2,19 @@ package inventory_test
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/remote/remotetest"
 	"github.com/garm-operator/garm-operator/internal/operator/status/statustest"
 )
@@ -127,6 +130,18 @@ func TestOP26ForcedRunnerIsRemoved(t *testing.T) {
 		t.Errorf("the instance is %s", s)
 	}
 	w.deletes(1)
+	w.eventually(func() error { // which machine a server may leave behind
+		var events corev1.EventList
+		if err := w.kube.List(t.Context(), &events, client.InNamespace(ns)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.InvolvedObject.UID == obj.UID && e.Reason == mirror.EventForced && strings.Contains(e.Message, "vm-garm-1") {
+				return nil
+			}
+		}
+		return fmt.Errorf("no event names the machine among %d", len(events.Items))
+	})
 }
 
 // SV-19: that the event of a job was lost does not matter.

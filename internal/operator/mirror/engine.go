@@ -23,6 +23,8 @@ import (
 const (
 	EventCreating = "Creating"
 	EventInfo     = "Info"
+	// EventForced warns of what a removal by force may leave behind.
+	EventForced   = "ForcedRemoval"
 	EventUpdating = "Updating"
 	EventDeleting = "Deleting"
 	EventError    = "Error"

@@ -14,6 +14,16 @@ func Paused(obj metav1.Object) bool { return flagged(obj, v1beta1.AnnotationPaus
 // Forced says whether a resource has the annotation that lets its deletion use force.
 func Forced(obj metav1.Object) bool { return flagged(obj, v1beta1.AnnotationForceDelete) }
 
+// ForcedRemoval is what users are told of a runner that the server was asked to remove by force: servers then forget it even
+// if its provider fails, and nobody else knows of the machine.
+func ForcedRemoval(runner, providerID string) string {
+	if providerID == "" {
+		providerID = runner
+	}
+	return "removing runner " + runner + " by force: the GARM server forgets it even if the provider cannot remove its machine " + providerID +
+		"; make sure at the provider that it is gone"
+}
+
 // flagged says whether a resource has an annotation whose presence counts, whatever its value but "false".
 func flagged(obj metav1.Object, annotation string) bool {
 	value, ok := obj.GetAnnotations()[annotation]

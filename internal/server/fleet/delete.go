@@ -29,13 +29,25 @@ func (e *Engine) remove(ctx context.Context, pool model.Pool, row model.Instance
 	case err != nil && !forced:
 		return e.removeFailed(ctx, row, faultOf(err))
 	case err != nil:
-		e.log.Warn("forgetting an instance although its machine was not removed, as asked", "instance", row.Name, "provider", row.ProviderName, "error", err)
+		e.tellLeft(ctx, row, err)
 	}
 	if err := e.store.DeleteInstance(ctx, row.ID); err != nil {
 		return fmt.Errorf("deleting an instance: %w", err)
 	}
 	e.log.Info("an instance is gone", "instance", row.Name, "provider", row.ProviderName)
 	return nil
+}
+
+// tellLeft tells the entity's users of a machine that its provider did not remove and that nobody will ask for again, since
+// the row goes all the same.
+func (e *Engine) tellLeft(ctx context.Context, row model.Instance, cause error) {
+	machine := machineID(row)
+	e.log.Warn("forgetting an instance although its machine was not removed, as asked", "instance", row.Name, "provider", row.ProviderName, "machine", machine, "error", cause)
+	text := fmt.Sprintf("runner %s was removed by force, but the provider %s has not removed its machine %s, which may still run; remove it there: %s",
+		row.Name, row.ProviderName, machine, faultOf(cause))
+	if err := e.store.AddEntityEvent(ctx, row.EntityID, model.LevelError, text); err != nil {
+		e.log.Warn("an event of an entity was not stored", "entity", row.EntityID, "error", err)
+	}
 }
 
 func (e *Engine) removeFailed(ctx context.Context, row model.Instance, fault string) error {

@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -158,6 +159,33 @@ func TestFailedDeleteBacksOffAndForceEndsIt(t *testing.T) {
 			if left.ID == row.ID {
 				t.Errorf("the row is still there after it was forced: %+v", left)
 			}
+		}
+		// Nobody asks for the machine again, so users are told which one it is.
+		told := slices.DeleteFunc(w.store.Events(row.EntityID), func(text string) bool { return !strings.Contains(text, "by force") })
+		if len(told) != 1 {
+			t.Fatalf("told %q", w.store.Events(row.EntityID))
+		}
+		for _, part := range []string{row.Name, row.ProviderName, row.ProviderID, "cloud is down"} {
+			if part == "" || !strings.Contains(told[0], part) {
+				t.Errorf("%q does not name %q", told[0], part)
+			}
+		}
+	})
+}
+
+func TestForcedDeleteOfAMachineThatGoesTellsNothing(t *testing.T) {
+	simulate(t, func(t *testing.T, w *world) {
+		w.pool(func(p *model.Pool) { p.MinIdleRunners, p.MaxRunners = 1, 1 })
+		w.start()
+		w.idle()
+		row := w.rows()[0]
+		before := len(w.store.Events(row.EntityID))
+		if err := w.engine.DeleteInstance(t.Context(), row.ID, true, false); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Minute)
+		if told := w.store.Events(row.EntityID)[before:]; len(told) > 0 {
+			t.Errorf("told %q", told)
 		}
 	})
 }

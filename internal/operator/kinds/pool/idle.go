@@ -132,6 +132,9 @@ func (a *actuator) remove(ctx context.Context, i garm.Instance, force bool, why 
 		return err
 	}
 	a.pass.Event(corev1.EventTypeNormal, eventScaling, "removing runner %s: %s", i.Name, why)
+	if force {
+		a.pass.Event(corev1.EventTypeWarning, mirror.EventForced, "%s", mirror.ForcedRemoval(i.Name, i.ProviderID))
+	}
 	return nil
 }
 
