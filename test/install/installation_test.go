@@ -170,14 +170,28 @@ func (i *installation) serviceAccount() *rest.Config {
 	return c
 }
 
-// run starts the operator with the rights of its service account, and returns how to wait for its end.
+// run starts the operator with the rights of its service account, which have to suffice, and returns how to wait for its end.
 func (i *installation) run(config operatorconfig.Config) (wait func() error) {
 	i.t.Helper()
 	out := &stack.Output{}
+	i.t.Cleanup(func() { // after the operator has ended
+		if strings.Contains(strings.ToLower(out.String()), "forbidden") {
+			i.t.Error("the operator was refused something")
+		}
+	})
+	return i.start(config, out)
+}
+
+// start starts the operator with the rights of its service account, and returns how to wait for its end.
+func (i *installation) start(config operatorconfig.Config, out *stack.Output, changes ...func(*operatorapp.Options)) (wait func() error) {
+	i.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	options := operatorapp.Options{
 		RestConfig: i.serviceAccount(), Log: logr.FromSlogHandler(slog.NewTextHandler(out, nil)), LeaderElectionNamespace: namespace,
+	}
+	for _, change := range changes {
+		change(&options)
 	}
 	go func() { done <- operatorapp.Run(ctx, config, options) }()
 	wait = sync.OnceValue(func() error { return <-done })
@@ -185,9 +199,6 @@ func (i *installation) run(config operatorconfig.Config) (wait func() error) {
 		cancel()
 		if err := wait(); err != nil && !i.t.Failed() {
 			i.t.Logf("the operator ended with %v", err)
-		}
-		if strings.Contains(strings.ToLower(out.String()), "forbidden") {
-			i.t.Error("the operator was refused something")
 		}
 		if i.t.Failed() {
 			i.t.Log(out.String())

@@ -43,6 +43,10 @@ const (
 	retryPeriod   = 1500 * time.Millisecond
 )
 
+// cacheSyncTimeout is after how long without its caches the operator ends. A cache of resources that are stored in an old version
+// fills once the webhooks can be called; ending and starting again in growing intervals would keep them from that.
+const cacheSyncTimeout = 24 * time.Hour
+
 // The rates at which the operator talks to the API server, which protects itself.
 const (
 	kubernetesQPS   = 200
@@ -85,7 +89,8 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		return err
 	}
-	hooks, err := newWebhooks(cfg.Operator, opts, api)
+	own := newCollectors()
+	hooks, err := newWebhooks(cfg.Operator, opts, api, own.events.PermissionsMissing)
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
@@ -95,7 +100,6 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 			return err
 		}
 	}
-	own := newCollectors()
 	garmClient, err := garmClient(cfg.GARM, opts, own.client)
 	if err != nil {
 		return fmt.Errorf("garm: %w", err)
@@ -125,7 +129,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 		RetryPeriod:                   &retry,
 		GracefulShutdownTimeout:       &grace,
 		Cache:                         cacheOptions(cfg.Operator),
-		Controller:                    ctrlconfig.Controller{SkipNameValidation: &skipNames},
+		Controller:                    ctrlconfig.Controller{SkipNameValidation: &skipNames, CacheSyncTimeout: cacheSyncTimeout},
 	})
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)

@@ -4,8 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,8 +34,8 @@ type webhooks struct {
 	keeper *webhookcert.Keeper
 }
 
-// newWebhooks makes what the configuration asks for.
-func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer) (*webhooks, error) {
+// newWebhooks makes what the configuration asks for. missing is told which rights the certificate lacks.
+func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer, missing func([]access.Right)) (*webhooks, error) {
 	if cfg.WebhookEnabled == "false" || (cfg.WebhookEnabled != "true" && !api.inCluster) {
 		return &webhooks{}, nil
 	}
@@ -42,6 +46,7 @@ func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer) (*web
 	options := webhookcert.Options{
 		Secret:        types.NamespacedName{Namespace: api.namespace, Name: cfg.WebhookSecret},
 		Configuration: cfg.WebhookConfiguration, Definitions: definitions(), Log: opts.Log.WithName("webhook-certificate"),
+		Addresses: addresses(cfg), Missing: missing,
 	}
 	if opts.Certificate != nil {
 		opts.Certificate(&options)
@@ -52,6 +57,26 @@ func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer) (*web
 	}
 	o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate }}
 	return &webhooks{server: webhook.NewServer(o), keeper: keeper}, nil
+}
+
+// addresses are where the API server may call this process by URL: where the configuration says, or else this machine.
+func addresses(cfg operatorconfig.Operator) []string {
+	if u, err := url.Parse(cfg.WebhookURL); err == nil && u.Host != "" {
+		port := u.Port()
+		if port == "" {
+			port = "443"
+		}
+		return []string{net.JoinHostPort(strings.ToLower(u.Hostname()), port)}
+	}
+	var all []string
+	hosts := []string{"localhost", "127.0.0.1", "::1"}
+	if name, err := os.Hostname(); err == nil {
+		hosts = append(hosts, strings.ToLower(name))
+	}
+	for _, host := range hosts {
+		all = append(all, net.JoinHostPort(host, strconv.Itoa(cfg.WebhookPort)))
+	}
+	return all
 }
 
 // fromFiles says whether the certificate is in files, as cert-manager and the known operator's manifests have it.

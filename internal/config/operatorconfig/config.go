@@ -85,6 +85,8 @@ type Operator struct {
 	WebhookSecret string `koanf:"webhookSecret"`
 	// WebhookConfiguration names the ValidatingWebhookConfiguration that is told which authority to trust.
 	WebhookConfiguration string `koanf:"webhookConfiguration"`
+	// WebhookURL is by which URL the API server calls the webhooks where it does not call a Service; empty means this machine.
+	WebhookURL string `koanf:"webhookUrl"`
 }
 
 // Kubernetes says which API server is used. Both fields empty mean the usual order: in-cluster, KUBECONFIG,

@@ -139,6 +139,8 @@ func samples(o operatorconfig.Option) [3]string {
 		return [3]string{"true", "false", "true"}
 	case o.Key == "operator.webhookCertificates":
 		return [3]string{"files", "self-made", "files"}
+	case o.Key == "operator.webhookUrl":
+		return [3]string{"https://one:1", "https://two:2", "https://three"}
 	case strings.HasPrefix(o.Key, "garm.client"):
 		return [3]string{"", "", ""}
 	}
@@ -203,6 +205,7 @@ func TestInvalid(t *testing.T) {
 		"verbosity":                 {args: []string{"-v=6"}, want: "operator.logVerbosityLevel: must be from 0 to 5"},
 		"namespace":                 {args: []string{"--operator-watch-namespace=a,B_c"}, want: `operator.watchNamespace: "B_c"`},
 		"half a client certificate": {args: []string{"--garm-client-cert-file=x"}, want: "garm.clientCertFile"},
+		"address as webhook URL":    {args: []string{"--operator-webhook-url=https://10.0.0.1:9443"}, want: "operator.webhookUrl: must be an https URL with a host name"},
 		"login in the URL":          {args: []string{"--garm-server=https://admin:s3cret@garm"}, want: "garm.server: must not hold a user or password"},
 		"login without a scheme":    {args: []string{"--garm-server=admin:s3cret@garm:9997"}, want: "garm.server: must not hold a user or password"},
 		"user in the URL":           {args: []string{"--garm-server=http://admin@garm"}, want: "garm.server: must not hold a user or password"},

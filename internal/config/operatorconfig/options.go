@@ -106,6 +106,8 @@ func Options() []Option {
 		option("operator.webhookSecret", "garm-operator-webhook-cert", "Secret, in the operator's namespace, that keeps a self-made certificate"),
 		option("operator.webhookConfiguration", "garm-operator-validating-webhook-configuration",
 			"ValidatingWebhookConfiguration that is told to trust a self-made certificate"),
+		option("operator.webhookUrl", "",
+			"URL by which the API server calls this operator's webhooks where it calls no Service, such as https://operator.example.com:9443; empty means localhost or the name of this machine"),
 		option("operator.logVerbosityLevel", 0, "how much is logged, 0 to 5").short("v"),
 		option("operator.logFormat", "text", "form of log lines: text or json").flagOnly("log-format").env("OPERATOR_LOG_FORMAT"),
 		option("kubernetes.kubeconfig", "", "kubeconfig file; empty means in-cluster, KUBECONFIG or ~/.kube/config").flagOnly("kubeconfig"),

@@ -57,6 +57,8 @@ func (c Config) Validate() error {
 	for key, name := range map[string]string{"operator.webhookSecret": o.WebhookSecret, "operator.webhookConfiguration": o.WebhookConfiguration} {
 		fault(len(validation.IsDNS1123Subdomain(name)) > 0, key, "%q is no name of a resource", name)
 	}
+	fault(o.WebhookURL != "" && !isNamedURL(o.WebhookURL), "operator.webhookUrl",
+		"must be an https URL with a host name, not an address, such as https://operator.example.com:9443")
 	for _, name := range o.Namespaces() {
 		fault(len(validation.IsDNS1123Label(name)) > 0, "operator.watchNamespace", "%q is no name of a namespace", name)
 	}
@@ -87,6 +89,12 @@ func serverURL(text string) (*url.URL, error) {
 func isWebURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// isNamedURL says whether a URL is one that a certificate with names can be good for.
+func isNamedURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil
 }
 
 func isHostPort(address string) bool {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
@@ -52,28 +51,23 @@ func Check(ctx context.Context, reviews authorizationclient.SelfSubjectAccessRev
 	return nil
 }
 
-// deniedIn asks for each cached resource, first to list and then to watch it, which is what a cache does.
+// deniedIn asks for each cached resource to list and to watch it, which is what a cache does.
 func deniedIn(ctx context.Context, reviews authorizationclient.SelfSubjectAccessReviewInterface, namespace string) ([]string, error) {
-	var denied []string
+	var rights []Right
 	for _, rule := range Watched() {
 		if !slices.Contains(rule.Verbs, "list") {
 			continue
 		}
 		for _, resource := range rule.Resources {
 			for _, verb := range []string{"list", "watch"} {
-				review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-					ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: rule.APIGroups[0], Resource: resource},
-				}}
-				answer, err := reviews.Create(ctx, review, metav1.CreateOptions{})
-				if err != nil {
-					return nil, err
-				}
-				if !answer.Status.Allowed {
-					denied = append(denied, strings.TrimSuffix(resource+"."+rule.APIGroups[0], "."))
-					break
-				}
+				rights = append(rights, Right{Verb: verb, Group: rule.APIGroups[0], Resource: resource, Namespace: namespace})
 			}
 		}
 	}
-	return denied, nil
+	missing, err := Missing(ctx, reviews, rights)
+	var denied []string
+	for _, r := range missing {
+		denied = append(denied, r.Object())
+	}
+	return slices.Compact(denied), err
 }

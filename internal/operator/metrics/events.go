@@ -6,15 +6,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/operator/access"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
 // Events counts what happens between two looks. It is what a session is given as its metrics.
 type Events struct {
 	remote.NopMetrics
-	drift  *prometheus.CounterVec
-	errors *prometheus.CounterVec
-	synced *prometheus.GaugeVec
+	drift   *prometheus.CounterVec
+	errors  *prometheus.CounterVec
+	synced  *prometheus.GaugeVec
+	missing *prometheus.GaugeVec
 }
 
 var (
@@ -25,9 +27,10 @@ var (
 // NewEvents makes the counters of one operator.
 func NewEvents() *Events {
 	return &Events{
-		drift:  counter("drift_total", "Fields that were in force at the GARM server and then found to differ from what the resource wants.", "kind", "field"),
-		errors: counter("reconcile_errors_total", "Passes over a resource that failed, by the reason that its condition Ready then has.", "kind", "reason"),
-		synced: gauge("last_sync_timestamp_seconds", "When objects of a kind were last listed at the GARM server or told of by an event, in Unix seconds.", "server", "kind"),
+		drift:   counter("drift_total", "Fields that were in force at the GARM server and then found to differ from what the resource wants.", "kind", "field"),
+		errors:  counter("reconcile_errors_total", "Passes over a resource that failed, by the reason that its condition Ready then has.", "kind", "reason"),
+		synced:  gauge("last_sync_timestamp_seconds", "When objects of a kind were last listed at the GARM server or told of by an event, in Unix seconds.", "server", "kind"),
+		missing: gauge("permissions_missing", "On how many objects the operator may not do what keeping the certificate of its webhooks takes.", "verb", "resource"),
 	}
 }
 
@@ -56,6 +59,14 @@ func (e *Events) Drifted(kind string, fields []string) {
 	}
 }
 
+// PermissionsMissing shows which rights are missing, in place of those before.
+func (e *Events) PermissionsMissing(rights []access.Right) {
+	e.missing.Reset()
+	for _, r := range rights {
+		e.missing.WithLabelValues(r.Verb, r.Resource).Inc()
+	}
+}
+
 // Failed counts a pass.
 func (e *Events) Failed(kind, reason string) { e.errors.WithLabelValues(kind, reason).Inc() }
 
@@ -74,5 +85,5 @@ func (e *Events) Collect(out chan<- prometheus.Metric) {
 }
 
 func (e *Events) all() []prometheus.Collector {
-	return []prometheus.Collector{e.drift, e.errors, e.synced}
+	return []prometheus.Collector{e.drift, e.errors, e.synced, e.missing}
 }

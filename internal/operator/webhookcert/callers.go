@@ -33,59 +33,94 @@ func injected(obj client.Object) bool {
 	return false
 }
 
-// calls returns the calls in a ValidatingWebhookConfiguration or CustomResourceDefinition that lead to this operator: those to
-// a Service of its namespace, and those to a URL.
-func calls(obj client.Object, namespace string) []call {
-	if injected(obj) {
-		return nil
-	}
-	var found []call
+// place is where this operator can be called.
+type place struct {
+	// namespace is that of its Services, addresses are the host:port pairs of its URLs.
+	namespace string
+	addresses []string
+}
+
+// target is where one call leads, and what it trusts.
+type target struct {
+	namespace, service string
+	url                *string
+	trusted            *[]byte
+}
+
+// targets returns where a ValidatingWebhookConfiguration or CustomResourceDefinition calls.
+func targets(obj client.Object) []target {
+	var found []target
 	switch o := obj.(type) {
 	case *admissionregistrationv1.ValidatingWebhookConfiguration:
 		for i := range o.Webhooks {
 			c := &o.Webhooks[i].ClientConfig
+			t := target{url: c.URL, trusted: &c.CABundle}
 			if c.Service != nil {
-				found = appendService(found, c.Service.Namespace, c.Service.Name, namespace, &c.CABundle)
-			} else if c.URL != nil {
-				found = appendURL(found, *c.URL, &c.CABundle)
+				t.namespace, t.service = c.Service.Namespace, c.Service.Name
 			}
+			found = append(found, t)
 		}
 	case *apiextensionsv1.CustomResourceDefinition:
 		if o.Spec.Conversion == nil || o.Spec.Conversion.Webhook == nil || o.Spec.Conversion.Webhook.ClientConfig == nil {
 			return nil
 		}
 		c := o.Spec.Conversion.Webhook.ClientConfig
+		t := target{url: c.URL, trusted: &c.CABundle}
 		if c.Service != nil {
-			found = appendService(found, c.Service.Namespace, c.Service.Name, namespace, &c.CABundle)
-		} else if c.URL != nil {
-			found = appendURL(found, *c.URL, &c.CABundle)
+			t.namespace, t.service = c.Service.Namespace, c.Service.Name
 		}
+		found = append(found, t)
 	}
 	return found
 }
 
-func appendService(found []call, namespace, name, own string, trusted *[]byte) []call {
-	if namespace != own {
-		return found
+// calls returns the calls in an object that lead to this operator, and the URLs of those that lead elsewhere. What another
+// operator is called by is that one's to look after: two that told the API server whom to trust there would never end.
+func calls(obj client.Object, p place) (ours []call, elsewhere []string) {
+	if injected(obj) {
+		return nil, nil
 	}
-	return append(found, call{host: name + "." + namespace + ".svc", trusted: trusted})
+	for _, t := range targets(obj) {
+		switch {
+		case t.service != "":
+			if t.namespace == p.namespace {
+				ours = append(ours, call{host: t.service + "." + t.namespace + ".svc", trusted: t.trusted})
+			}
+		case t.url != nil:
+			if host, ok := p.takes(*t.url); ok {
+				ours = append(ours, call{host: host, trusted: t.trusted})
+			} else {
+				elsewhere = append(elsewhere, *t.url)
+			}
+		}
+	}
+	return ours, elsewhere
 }
 
-func appendURL(found []call, text string, trusted *[]byte) []call {
+// takes says whether a URL leads here, and by which name; by none where the URL has an address.
+func (p place) takes(text string) (host string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return found
+		return "", false
 	}
-	host := u.Hostname()
+	port := u.Port()
+	if port == "" {
+		port = "443"
+	}
+	host = strings.ToLower(u.Hostname())
+	if !slices.Contains(p.addresses, net.JoinHostPort(host, port)) {
+		return "", false
+	}
 	if net.ParseIP(host) != nil {
-		host = ""
+		return "", true
 	}
-	return append(found, call{host: host, trusted: trusted})
+	return host, true
 }
 
-// hosts returns the names that the certificate must have, in order. There is always one.
-func hosts(all []call, namespace string) []string {
-	var names []string
+// hosts returns the names that the certificate must have, in order. There is always one. Those that a certificate has already
+// are kept where not all calls can be seen.
+func hosts(all []call, namespace string, have []string) []string {
+	names := slices.Clone(have)
 	for _, c := range all {
 		if c.host != "" {
 			names = append(names, c.host)

@@ -37,23 +37,37 @@ func TestCalls(t *testing.T) {
 		object client.Object
 		calls  int
 		hosts  []string
+		// elsewhere are the URLs that lead to others.
+		elsewhere []string
 	}{
-		"our service":          {configuration(nil, service("ours", "hooks"), service("ours", "hooks")), 2, []string{"hooks.ours.svc"}},
-		"another's service":    {configuration(nil, service("theirs", "hooks"), service("ours", "b")), 1, []string{"b.ours.svc"}},
-		"urls":                 {configuration(nil, url("https://localhost:9443/x"), url("https://127.0.0.1:1/y")), 2, []string{"localhost"}},
-		"cert-manager does it": {configuration(map[string]string{"cert-manager.io/inject-ca-from": "a/b"}, service("ours", "hooks")), 0, nobody},
+		"our service":       {configuration(nil, service("ours", "hooks"), service("ours", "hooks")), 2, []string{"hooks.ours.svc"}, nil},
+		"another's service": {configuration(nil, service("theirs", "hooks"), service("ours", "b")), 1, []string{"b.ours.svc"}, nil},
+		"urls":              {configuration(nil, url("https://localhost:9443/x"), url("https://127.0.0.1:9443/y")), 2, []string{"localhost"}, nil},
+		"in capitals":       {configuration(nil, url("https://LOCALHOST:9443/x")), 1, []string{"localhost"}, nil},
+		"the usual port":    {configuration(nil, url("https://hooks.example.com/x")), 1, []string{"hooks.example.com"}, nil},
+		"another's URLs": {
+			configuration(nil, url("https://localhost:9444/x"), url("https://hooks.example.com:9443/x"), url("https://localhost:9443/x"), url("::")),
+			1,
+			[]string{"localhost"},
+			[]string{"https://localhost:9444/x", "https://hooks.example.com:9443/x", "::"},
+		},
+		"cert-manager does it": {configuration(map[string]string{"cert-manager.io/inject-ca-from": "a/b"}, service("ours", "hooks")), 0, nobody, nil},
 		"conversion": {definition(&apiextensionsv1.WebhookClientConfig{
 			Service: &apiextensionsv1.ServiceReference{Namespace: "ours", Name: "hooks"},
-		}), 1, []string{"hooks.ours.svc"}},
-		"no conversion by webhook": {&apiextensionsv1.CustomResourceDefinition{}, 0, nobody},
-		"no call yet":              {definition(nil), 0, nobody},
+		}), 1, []string{"hooks.ours.svc"}, nil},
+		"conversion by another's URL": {definition(&apiextensionsv1.WebhookClientConfig{URL: new("https://theirs:9443/convert")}), 0, nobody, []string{"https://theirs:9443/convert"}},
+		"no conversion by webhook":    {&apiextensionsv1.CustomResourceDefinition{}, 0, nobody, nil},
+		"no call yet":                 {definition(nil), 0, nobody, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := calls(c.object, "ours")
+			found, elsewhere := calls(c.object, place{namespace: "ours", addresses: []string{"localhost:9443", "127.0.0.1:9443", "hooks.example.com:443"}})
+			if d := cmp.Diff(c.elsewhere, elsewhere); d != "" {
+				t.Error(d)
+			}
 			if len(found) != c.calls {
 				t.Errorf("%d calls", len(found))
 			}
-			if d := cmp.Diff(c.hosts, hosts(found, "ours")); d != "" {
+			if d := cmp.Diff(c.hosts, hosts(found, "ours", nil)); d != "" {
 				t.Error(d)
 			}
 			if changed := trust(found, []byte("x")); changed != (c.calls > 0) || trust(found, []byte("x")) {
@@ -63,23 +77,25 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// What an earlier installation has left to cert-manager is told once each time that it comes to be so.
-func TestTellInjected(t *testing.T) {
+// What is left to others is told once each time that it comes to be so.
+func TestTellLeft(t *testing.T) {
 	var lines []string
-	k := &Keeper{left: map[string]bool{}, options: Options{Log: funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})}}
+	k := &Keeper{left: map[string]string{}, options: Options{Log: funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})}}
 	mine := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "pools"}}
 	theirs := mine.DeepCopy()
 	theirs.Annotations = map[string]string{"cert-manager.io/inject-ca-from": "a/b"}
+	url := []string{"https://theirs:9443/convert"}
 	for _, step := range []struct {
-		object client.Object
-		lines  int
-	}{{mine, 0}, {theirs, 1}, {theirs, 1}, {mine, 1}, {theirs, 2}} {
-		k.tellInjected(step.object)
+		object    client.Object
+		elsewhere []string
+		lines     int
+	}{{mine, nil, 0}, {theirs, nil, 1}, {theirs, nil, 1}, {mine, nil, 1}, {theirs, nil, 2}, {mine, url, 3}, {mine, url, 3}, {mine, nil, 3}} {
+		k.tellLeft(step.object, step.elsewhere)
 		if len(lines) != step.lines {
 			t.Fatalf("%d lines instead of %d: %q", len(lines), step.lines, lines)
 		}
 	}
-	if !strings.Contains(lines[0], "pools") {
-		t.Errorf("%q does not name the object", lines[0])
+	if !strings.Contains(lines[0], "pools") || !strings.Contains(lines[2], url[0]) {
+		t.Errorf("%q do not name the object and the URL", lines)
 	}
 }

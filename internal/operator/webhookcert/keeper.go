@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -13,9 +14,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/garm-operator/garm-operator/internal/operator/access"
 )
 
 const (
@@ -31,10 +35,15 @@ const (
 type Keeper struct {
 	options Options
 	client  client.Client
+	reviews authorizationclient.SelfSubjectAccessReviewInterface
 	watched []*watched
 	serving *serving
-	// left are the objects of which the log says that they are left to cert-manager. Only Reconcile uses it, one at a time.
-	left map[string]bool
+	missing *missing
+	place   place
+	// refusals are the rights whose lack the present pass has met. Only Reconcile uses them, one at a time.
+	refusals []access.Right
+	// left are the objects of which the log says that they are left to others. Only Reconcile uses it, one at a time.
+	left map[string]string
 }
 
 // New makes a keeper. It does nothing before Start.
@@ -48,7 +57,14 @@ func New(config *rest.Config, options Options) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the client for certificates: %w", err)
 	}
-	k := &Keeper{options: o, client: c, serving: newServing(o.Settle), left: map[string]bool{}}
+	reviews, err := authorizationclient.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the client for certificates: %w", err)
+	}
+	k := &Keeper{
+		options: o, client: c, reviews: reviews.SelfSubjectAccessReviews(), serving: newServing(o.Settle), missing: newMissing(o),
+		place: place{namespace: o.Secret.Namespace, addresses: o.Addresses}, left: map[string]string{},
+	}
 	objects := []client.Object{
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Secret.Namespace, Name: o.Secret.Name}},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: o.Configuration}},
@@ -71,112 +87,168 @@ func (k *Keeper) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, e
 	return k.serving.get(hello.Context())
 }
 
-// Ready fails until there is a certificate to show.
-func (k *Keeper) Ready(*http.Request) error { return k.serving.check() }
+// Ready fails until there is a certificate to show that callers trust; rights that are missing are then the reason.
+func (k *Keeper) Ready(*http.Request) error {
+	err := k.serving.check()
+	if missing := k.missing.error(); err != nil && missing != nil {
+		return missing
+	}
+	return err
+}
 
-// Reconcile brings the Secret, the callers and the certificate that is shown to what they must be.
+// Reconcile brings the Secret, the callers and the certificate that is shown to what they must be, as far as rights allow.
 func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	now := time.Now()
+	k.refusals = nil
+	rest, err := k.keep(ctx, time.Now())
+	k.missing.try(k.refusals)
+	if len(k.refusals) > 0 {
+		rest = k.options.Again // nobody else tells when rights are given
+	}
+	return reconcile.Result{RequeueAfter: rest}, err
+}
+
+// refusal notes that an error means that a right is missing, and says so.
+func (k *Keeper) refusal(verb string, w *watched, err error) bool {
+	if !refused(err) {
+		return false
+	}
+	k.refusals = append(k.refusals, w.to(verb))
+	return true
+}
+
+// keep returns after how long to look again.
+func (k *Keeper) keep(ctx context.Context, now time.Time) (time.Duration, error) {
 	secret := &corev1.Secret{}
-	if err := k.watched[0].get(ctx, secret); err != nil {
-		if !apierrors.IsNotFound(err) {
-			return reconcile.Result{}, err
-		}
-		return reconcile.Result{RequeueAfter: again}, k.makeSecret(ctx)
+	switch err := k.watched[0].get(ctx, secret); {
+	case errors.Is(err, errClosed):
+		return 0, nil // its watch begins with a pass
+	case apierrors.IsNotFound(err):
+		return again, k.makeSecret(ctx)
+	case err != nil:
+		return 0, err
 	}
-	callers, err := k.callers(ctx)
+	callers, all, err := k.callers(ctx)
 	if err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
-	var all []call
-	for _, c := range callers {
-		all = append(all, c.calls...)
-	}
-	if err := k.renew(ctx, secret, all, now); err != nil {
+	told := all && k.missing.error() == nil
+	if err := k.renew(ctx, secret, callers, told, now); err != nil {
 		if apierrors.IsConflict(err) {
-			return reconcile.Result{RequeueAfter: again}, nil
+			return again, nil
 		}
-		return reconcile.Result{}, err
+		return 0, err
+	}
+	if len(secret.Data[serverCert]) == 0 {
+		return k.options.Again, nil // it may not be stored
 	}
 	pair, err := tls.X509KeyPair(secret.Data[serverCert], secret.Data[serverKey])
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("read the certificate: %w", err)
+		return 0, fmt.Errorf("read the certificate: %w", err)
 	}
 	due, err := k.options.renewal(secret.Data)
 	if err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
 	trusted, err := k.inject(ctx, callers, secret.Data[authorityCert])
-	rest := k.serving.offer(&pair, secret.Data[authorityCert], trusted, now)
+	rest := k.serving.offer(&pair, secret.Data[authorityCert], trusted && all, now)
 	if rest == 0 {
 		rest = due.Sub(now)
 	}
-	return reconcile.Result{RequeueAfter: min(max(rest, shortest), longest)}, err
+	if !told {
+		rest = max(rest, k.options.Again)
+	}
+	return min(max(rest, shortest), longest), err
 }
 
-func (k *Keeper) renew(ctx context.Context, secret *corev1.Secret, all []call, now time.Time) error {
-	hosts := hosts(all, secret.Namespace)
-	fresh, err := k.options.renew(secret.Data, hosts, alreadyTrusted(all), now)
+func (k *Keeper) renew(ctx context.Context, secret *corev1.Secret, callers []caller, told bool, now time.Time) error {
+	var found []call
+	for _, c := range callers {
+		found = append(found, c.calls...)
+	}
+	var have []string
+	if !told {
+		have = names(secret.Data[serverCert])
+	}
+	n := needs{hosts: hosts(found, secret.Namespace, have), trusted: alreadyTrusted(found), told: told}
+	fresh, err := k.options.renew(secret.Data, n, now)
 	if err != nil || fresh == nil {
 		return err
 	}
-	base := secret.DeepCopy()
-	if secret.Data == nil {
-		secret.Data = map[string][]byte{}
+	stored := secret.DeepCopy()
+	if stored.Data == nil {
+		stored.Data = map[string][]byte{}
 	}
-	for key, value := range fresh {
-		secret.Data[key] = value
-	}
-	if err := k.client.Patch(ctx, secret, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+	maps.Copy(stored.Data, fresh)
+	if err := k.client.Patch(ctx, stored, client.MergeFromWithOptions(secret, client.MergeFromWithOptimisticLock{})); err != nil {
+		if k.refusal("patch", k.watched[0], err) {
+			return nil
+		}
 		return fmt.Errorf("store the certificate: %w", err)
 	}
-	k.options.Log.Info("made a certificate for the webhook server", "secret", secret.Name, "hosts", hosts)
+	*secret = *stored
+	if fresh[serverCert] == nil {
+		k.options.Log.Info("the authority before the present one is trusted no longer", "secret", secret.Name)
+		return nil
+	}
+	k.options.Log.Info("made a certificate for the webhook server", "secret", secret.Name, "hosts", n.hosts)
 	return nil
 }
 
 func (k *Keeper) makeSecret(ctx context.Context) error {
 	err := k.client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.options.Secret.Namespace, Name: k.options.Secret.Name}})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("make the Secret of the certificate: %w", err)
+	if err == nil || apierrors.IsAlreadyExists(err) || k.refusal("create", k.watched[0], err) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("make the Secret of the certificate: %w", err)
 }
 
 // caller is an object with calls.
 type caller struct {
+	watched      *watched
 	object, base client.Object
 	calls        []call
 }
 
-func (k *Keeper) callers(ctx context.Context) ([]caller, error) {
-	var all []caller
+// callers returns the objects with calls that lead here, and whether these are all.
+func (k *Keeper) callers(ctx context.Context) (found []caller, all bool, err error) {
+	all = true
 	for _, w := range k.watched[1:] {
 		obj := w.object.DeepCopyObject().(client.Object)
-		if err := w.get(ctx, obj); err != nil {
-			if apierrors.IsNotFound(err) {
-				continue
-			}
-			return nil, err
+		switch err := w.get(ctx, obj); {
+		case errors.Is(err, errClosed):
+			all = false
+			continue
+		case apierrors.IsNotFound(err):
+			continue
+		case err != nil:
+			return nil, false, err
 		}
-		k.tellInjected(obj)
 		base := obj.DeepCopyObject().(client.Object)
-		if found := calls(obj, k.options.Secret.Namespace); len(found) > 0 {
-			all = append(all, caller{object: obj, base: base, calls: found})
+		ours, elsewhere := calls(obj, k.place)
+		k.tellLeft(obj, elsewhere)
+		if len(ours) > 0 {
+			found = append(found, caller{watched: w, object: obj, base: base, calls: ours})
 		}
 	}
-	return all, nil
+	return found, all, nil
 }
 
-// tellInjected says once, while it is so, that an object is left alone: an annotation that an earlier installation has left there
-// makes every call of the API server fail.
-func (k *Keeper) tellInjected(obj client.Object) {
-	name := obj.GetName()
-	was := k.left[name]
-	k.left[name] = injected(obj)
-	if k.left[name] && !was {
-		k.options.Log.Info("cert-manager is told to say what the API server trusts here, so the certificate of the operator's own making may not be trusted: "+
-			"remove the annotation "+injector+"..., or let the operator use cert-manager's certificate", "in", name)
+// tellLeft says once, while it is so, that an object or some of its calls are left alone: an annotation that an earlier
+// installation has left there, or a URL that this operator does not know for its own, makes every call of the API server fail.
+func (k *Keeper) tellLeft(obj client.Object, elsewhere []string) {
+	name, why := obj.GetName(), ""
+	switch {
+	case injected(obj):
+		why = "cert-manager is told to say what the API server trusts here, so the certificate of the operator's own making may not be trusted: " +
+			"remove the annotation " + injector + "..., or let the operator use cert-manager's certificate"
+	case len(elsewhere) > 0:
+		why = "webhooks are called by a URL that is not known to lead to this operator, and what the API server trusts there is left alone: " +
+			"if it does lead here, say so with --operator-webhook-url: " + elsewhere[0]
 	}
+	if why != "" && why != k.left[name] {
+		k.options.Log.Info(why, "in", name)
+	}
+	k.left[name] = why
 }
 
 // inject tells callers what to trust, and says whether they all did already.
@@ -189,7 +261,9 @@ func (k *Keeper) inject(ctx context.Context, callers []caller, authorities []byt
 		trusted = false
 		patch := client.MergeFromWithOptions(c.base, client.MergeFromWithOptimisticLock{})
 		if failed := k.client.Patch(ctx, c.object, patch); failed != nil {
-			err = errors.Join(err, fmt.Errorf("tell %s what to trust: %w", c.object.GetName(), failed))
+			if !k.refusal("patch", c.watched, failed) {
+				err = errors.Join(err, fmt.Errorf("tell %s what to trust: %w", c.object.GetName(), failed))
+			}
 			continue
 		}
 		k.options.Log.Info("told the API server which authority to trust", "in", c.object.GetName())

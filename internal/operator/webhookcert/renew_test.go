@@ -19,6 +19,8 @@ func TestRenew(t *testing.T) {
 		day               int
 		hosts             []string
 		tamper            func()
+		untold            bool
+		fewer             bool // authorities than before are trusted, with nothing new
 		authority, server bool // that they are new
 		trusted           int  // authorities
 	}{
@@ -30,24 +32,31 @@ func TestRenew(t *testing.T) {
 		{name: "due", day: 16, hosts: []string{b}, server: true, trusted: 1},
 		{name: "the certificate does not fit its key", day: 17, hosts: []string{b}, tamper: func() { data[serverKey] = data[authorityKey] }, server: true, trusted: 1},
 		{name: "the authority is due", day: 96, hosts: []string{b}, authority: true, server: true, trusted: 2},
-		{name: "the old authority has ended", day: 112, hosts: []string{b}, server: true, trusted: 1},
+		{name: "soon after", day: 96, hosts: []string{b}, trusted: 2},
+		{name: "every replica shows the new one", day: 97, hosts: []string{b}, fewer: true, trusted: 1},
+		{name: "due again", day: 112, hosts: []string{b}, server: true, trusted: 1},
 		{name: "the key is lost", day: 113, hosts: []string{b}, tamper: func() { delete(data, authorityKey) }, authority: true, server: true, trusted: 2},
-		{name: "all of them again", day: 114, hosts: []string{b}, tamper: func() { data[authorityKey] = []byte("x") }, authority: true, server: true, trusted: 2},
+		{name: "and again, before a replica may have shown it", day: 113, hosts: []string{b}, tamper: func() { data[authorityKey] = []byte("x") }, authority: true, server: true, trusted: 3},
+		{name: "all of them again", day: 115, hosts: []string{b}, tamper: func() { clear(data) }, authority: true, server: true, trusted: 1},
+		{name: "due while nobody can be told", day: 133, hosts: []string{b}, untold: true, trusted: 1},
+		{name: "the certificate ends while nobody can be told", day: 135, hosts: []string{b}, untold: true, server: true, trusted: 1},
+		{name: "the authority is due while nobody can be told", day: 212, hosts: []string{b}, untold: true, server: true, trusted: 1},
+		{name: "everybody can be told", day: 213, hosts: []string{b}, authority: true, server: true, trusted: 2},
 	} {
 		before := maps.Clone(data)
 		if step.tamper != nil {
 			step.tamper()
 		}
 		now := start.Add(time.Duration(step.day) * day)
-		fresh, err := o.renew(data, step.hosts, nil, now)
+		fresh, err := o.renew(data, needs{hosts: step.hosts, told: !step.untold}, now)
 		if err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		if (fresh != nil) != (step.authority || step.server) {
+		if (fresh != nil) != (step.authority || step.server || step.fewer) {
 			t.Fatalf("%s: renewed is %t", step.name, fresh != nil)
 		}
 		if fresh != nil {
-			data = fresh
+			maps.Copy(data, fresh)
 		}
 		authorities := certificates(t, data[authorityCert])
 		if len(authorities) != step.trusted {
@@ -68,7 +77,7 @@ func TestRenew(t *testing.T) {
 			t.Errorf("%s: a new certificate is %t", step.name, !step.server)
 		}
 		due, err := o.renewal(data)
-		if err != nil || due.Before(now) || due.After(now.Add(o.ServerLife)) {
+		if err != nil || due.Before(now) && !step.untold || due.After(now.Add(o.ServerLife)) {
 			t.Errorf("%s: due %s: %v", step.name, due, err)
 		}
 	}
@@ -78,11 +87,11 @@ func TestRenew(t *testing.T) {
 func TestRenewOfALostSecret(t *testing.T) {
 	o := Options{}.withDefaults()
 	now := time.Now()
-	first, err := o.renew(nil, []string{"a"}, nil, now)
+	first, err := o.renew(nil, needs{hosts: []string{"a"}, told: true}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := o.renew(nil, []string{"a"}, first[authorityCert], now)
+	second, err := o.renew(nil, needs{hosts: []string{"a"}, trusted: first[authorityCert], told: true}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,8 @@ type serving struct {
 	// authority is the last one that all callers were seen to trust, since the time of trustedSince.
 	authority    []byte
 	trustedSince time.Time
+	// callable says that callers have trusted what is shown for long enough, once.
+	callable bool
 }
 
 func newServing(settle time.Duration) *serving {
@@ -46,18 +48,24 @@ func (s *serving) get(ctx context.Context) (*tls.Certificate, error) {
 
 var errNone = errors.New("the webhook server has no certificate yet")
 
-// check says whether there is a certificate.
+var errUntrusted = errors.New("the API server has not been told yet, or not for long enough, to trust the certificate of the webhook server")
+
+// check says whether there is a certificate that callers trust. Once there was, there is: what comes after it is shown only when
+// callers are ready for it.
 func (s *serving) check() error {
-	select {
-	case <-s.ready:
-		return nil
-	default:
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.current == nil:
 		return errNone
+	case !s.callable:
+		return errUntrusted
 	}
+	return nil
 }
 
 // offer shows a certificate once all callers have trusted its authority for long enough, at once where there is nothing else
-// to show. It returns how long that takes, 0 when it is shown.
+// to show. It returns after how long to offer it again, 0 when that is not needed.
 func (s *serving) offer(certificate *tls.Certificate, authority []byte, trusted bool, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,21 +74,24 @@ func (s *serving) offer(certificate *tls.Certificate, authority []byte, trusted 
 		s.authority = nil
 	case !bytes.Equal(s.authority, authority):
 		s.authority, s.trustedSince = authority, now
-	}
-	if s.current != nil && bytes.Equal(s.current.Certificate[0], certificate.Certificate[0]) {
-		return 0
-	}
-	if s.current != nil && now.Before(s.current.Leaf.NotAfter) {
-		if !trusted {
-			return s.settle
+		if s.current == nil {
+			s.trustedSince = time.Time{} // an earlier process has told them
 		}
-		if rest := s.settle - now.Sub(s.trustedSince); rest > 0 {
-			return rest
-		}
+	}
+	rest := s.settle
+	if trusted {
+		rest = max(0, s.settle-now.Sub(s.trustedSince))
+	}
+	if s.current != nil && !bytes.Equal(s.current.Certificate[0], certificate.Certificate[0]) && now.Before(s.current.Leaf.NotAfter) && rest > 0 {
+		return rest
 	}
 	if s.current == nil {
 		close(s.ready)
 	}
 	s.current = certificate
-	return 0
+	s.callable = s.callable || rest == 0
+	if s.callable {
+		return 0
+	}
+	return rest
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,17 +14,24 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/garm-operator/garm-operator/internal/operator/access"
 )
 
 // watched is one object that is watched by its name, so that neither memory nor a role has to cover others of its kind.
 type watched struct {
 	object client.Object
 	cache  cache.Cache
+	// right is that to the object, without a verb.
+	right access.Right
+	// begun says that the watch has been started, lacks that some right was missing when it was last asked for. Only Start uses them.
+	begun, lacks bool
+	// open says that the object can be read.
+	open atomic.Bool
 }
+
+// errClosed is what reading an object gives that cannot be watched yet. It says nothing of the object.
+var errClosed = errors.New("not watched yet")
 
 func watch(config *rest.Config, c client.Client, obj client.Object) (*watched, error) {
 	one := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", obj.GetName())}
@@ -37,34 +44,38 @@ func watch(config *rest.Config, c client.Client, obj client.Object) (*watched, e
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of %s: %w", obj.GetName(), err)
 	}
-	return &watched{object: obj, cache: objects}, nil
+	w := &watched{object: obj, cache: objects, right: access.Right{Namespace: obj.GetNamespace(), Name: obj.GetName()}}
+	switch obj.(type) {
+	case *corev1.Secret:
+		w.right.Resource = "secrets"
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
+		w.right.Group, w.right.Resource = admissionregistrationv1.GroupName, "validatingwebhookconfigurations"
+	case *apiextensionsv1.CustomResourceDefinition:
+		w.right.Group, w.right.Resource = apiextensionsv1.GroupName, "customresourcedefinitions"
+	}
+	return w, nil
 }
 
 func (w *watched) get(ctx context.Context, into client.Object) error {
+	if !w.open.Load() {
+		return errClosed
+	}
 	return w.cache.Get(ctx, client.ObjectKeyFromObject(w.object), into)
 }
 
-// Start keeps the certificate until ctx ends.
-func (k *Keeper) Start(ctx context.Context) error {
-	anyName := true // several operators in one process are a test's business
-	c, err := controller.NewUnmanaged("webhook-certificate", controller.Options{
-		Reconciler: k, SkipNameValidation: &anyName, Logger: k.options.Log, MaxConcurrentReconciles: 1,
-	})
-	if err != nil {
-		return fmt.Errorf("make the controller of the certificate: %w", err)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	request := []reconcile.Request{{NamespacedName: k.options.Secret}}
-	same := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return request })
-	for _, w := range k.watched {
-		if err := c.Watch(source.Kind(w.cache, w.object, same)); err != nil {
-			return fmt.Errorf("watch %s: %w", w.object.GetName(), err)
-		}
-		group.Go(func() error { return w.cache.Start(ctx) })
-	}
-	group.Go(func() error { return c.Start(ctx) })
-	return group.Wait()
+// to is the right to do something with the object.
+func (w *watched) to(verb string) access.Right {
+	r := w.right
+	r.Verb = verb
+	return r
 }
+
+// sees are the rights to watch the object, needs those to look after it.
+func (w *watched) sees() []access.Right  { return []access.Right{w.to("list"), w.to("watch")} }
+func (w *watched) needs() []access.Right { return append(w.sees(), w.to("patch")) }
+
+// settled says that there is nothing to ask for any more.
+func (w *watched) settled() bool { return w.open.Load() && !w.lacks }
 
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
