@@ -90,6 +90,7 @@ func needPlane(t *testing.T) {
 // replica is a running operator.
 type replica struct {
 	port int
+	log  *stack.Output
 	stop func()
 }
 
@@ -122,7 +123,7 @@ func start(t *testing.T, changes ...func(*operatorconfig.Operator, *operatorapp.
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- operatorapp.Run(ctx, config, options) }()
-	r := &replica{port: port, stop: sync.OnceFunc(func() {
+	r := &replica{port: port, log: out, stop: sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("the operator stopped: %v", err)

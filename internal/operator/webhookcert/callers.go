@@ -117,8 +117,8 @@ func (p place) takes(text string) (host string, ok bool) {
 	return host, true
 }
 
-// hosts returns the names that the certificate must have, in order. There is always one. Those that a certificate has already
-// are kept where not all calls can be seen.
+// hosts returns the names that the certificate must have, in order. There is always one. Those that it has already stay: another
+// replica may see calls that this one does not, and neither must take away what the other needs.
 func hosts(all []call, namespace string, have []string) []string {
 	names := slices.Clone(have)
 	for _, c := range all {

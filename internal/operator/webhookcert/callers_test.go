@@ -1,6 +1,7 @@
 package webhookcert
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,9 @@ func TestCalls(t *testing.T) {
 				t.Errorf("%d calls", len(found))
 			}
 			if d := cmp.Diff(c.hosts, hosts(found, "ours", nil)); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(append([]string{"another.replicas.svc"}, slices.DeleteFunc(slices.Clone(c.hosts), func(h string) bool { return h == nobody[0] })...), hosts(found, "ours", []string{"another.replicas.svc"})); d != "" {
 				t.Error(d)
 			}
 			if changed := trust(found, []byte("x")); changed != (c.calls > 0) || trust(found, []byte("x")) {

@@ -165,11 +165,7 @@ func (k *Keeper) renew(ctx context.Context, secret *corev1.Secret, callers []cal
 	for _, c := range callers {
 		found = append(found, c.calls...)
 	}
-	var have []string
-	if !told {
-		have = names(secret.Data[serverCert])
-	}
-	n := needs{hosts: hosts(found, secret.Namespace, have), trusted: alreadyTrusted(found), told: told}
+	n := needs{hosts: hosts(found, secret.Namespace, names(secret.Data[serverCert])), trusted: alreadyTrusted(found), told: told}
 	fresh, err := k.options.renew(secret.Data, n, now)
 	if err != nil || fresh == nil {
 		return err
