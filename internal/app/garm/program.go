@@ -71,6 +71,8 @@ func run(ctx context.Context, path string, stdout io.Writer) (err error) {
 		case <-reopen:
 			if err := log.Reopen(); err != nil {
 				log.Logger.Error("The log file cannot be reopened", "error", err)
+			} else {
+				log.Logger.Info("The log file was reopened")
 			}
 		case err := <-server.Failed():
 			return errors.Join(err, server.Close())

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -178,5 +179,45 @@ func TestVersion(t *testing.T) {
 	var out buffer
 	if code := garm.Main(t.Context(), []string{"-version"}, &out, io.Discard); code != 0 || !regexp.MustCompile(`^v\d+\.\d+\.\d+\n$`).MatchString(out.String()) {
 		t.Errorf("the version is %q, code %d", out.String(), code)
+	}
+}
+
+// Who rotates the log file has the server write on in a new one.
+func TestSV5LogFileIsReopened(t *testing.T) {
+	dir := t.TempDir()
+	path, port := configFile(t, dir, goodPassphrase)
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errs buffer
+	code := make(chan int, 1)
+	go func() { code <- garm.Main(ctx, []string{"-config", path}, &out, &errs) }()
+	get(t, fmt.Sprintf("http://127.0.0.1:%d/api/v1/controller-info", port))
+	file, rotated := filepath.Join(dir, "garm.log"), filepath.Join(dir, "garm.log.1")
+	if err := os.Rename(file, rotated); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(rotated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(text), "reopened") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the new file has %q, %v", text, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	stop()
+	if got := <-code; got != 0 {
+		t.Errorf("the program ends with %d: %s", got, errs.String())
+	}
+	if after, err := os.ReadFile(rotated); err != nil || len(after) != len(before) {
+		t.Errorf("the old file was written to: %s, %v", after, err)
 	}
 }

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -80,6 +81,46 @@ func TestSV27OneFailureDoesNotEndTheSweep(t *testing.T) {
 		w.pass(40 * time.Minute) // the bootstrap timeout and two sweeps, with jitter
 		if got := len(w.rows()); got > 1 {
 			t.Errorf("%d rows are left", got)
+		}
+	})
+}
+
+// A machine whose provider takes its time holds up the removal of nobody else, and is not removed itself.
+func TestSV62SlowProviderDoesNotEndTheSweep(t *testing.T) {
+	simulate(t, func(t *testing.T, w *world) {
+		slow := ""
+		w.provider.OnCreate = func(ctx context.Context, b fleet.Bootstrap, made func()) (fleet.Machine, error) {
+			if slow == "" {
+				slow = b.Name
+				<-ctx.Done()
+				return fleet.Machine{}, &fleet.ProviderError{Kind: fleet.ProviderTimeout, Fault: "too slow"}
+			}
+			made()
+			return fleet.Machine{ProviderID: "id-" + b.Name, Name: b.Name, Status: model.InstanceRunning}, nil
+		}
+		w.pool(func(p *model.Pool) { p.MinIdleRunners, p.MaxRunners, p.BootstrapTimeout = 1, 3, 5*time.Hour })
+		w.start()
+		w.pool(func(p *model.Pool) { p.MinIdleRunners, p.MaxRunners, p.BootstrapTimeout = 3, 3, 5*time.Hour })
+		w.pass(time.Second)
+		w.idle()
+		var lost []model.InstanceID
+		for _, row := range w.rows() {
+			if row.Name != slow {
+				lost = append(lost, row.ID)
+				w.forge.Drop(row.Name)
+			}
+		}
+		if len(lost) != 2 || w.row(slow).Status != model.InstanceCreating {
+			t.Fatalf("rows %+v", w.rows())
+		}
+		w.pass(40 * time.Minute)
+		for _, row := range w.rows() {
+			if slices.Contains(lost, row.ID) {
+				t.Errorf("a row whose runner is lost is left: %+v", row)
+			}
+		}
+		if got := w.row(slow); got.Status != model.InstanceCreating || len(w.provider.Deletes()) != 2 {
+			t.Errorf("row %+v, removed %v", got, w.provider.Deletes())
 		}
 	})
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
 
-func TestCounters(t *testing.T) {
+// Failures of providers and forges are seen.
+func TestSV47Counters(t *testing.T) {
 	counters := metrics.NewCounters()
 	counters.Webhook("")
 	counters.Webhook("signature_invalid")

@@ -51,7 +51,7 @@ func TestMethodsAndPaths(t *testing.T) {
 		{"GET", "/../../x", 301},
 		{"GET", "/pools/not-a-uuid", 400},
 		{"GET", "/github/credentials/x", 400},
-		{"GET", "/ws/logs", 400},
+		{"GET", "/ws/logs", 400}, // SV-5: the stream is off
 	} {
 		if response, text := s.do(t, c.method, c.path, nil); response.StatusCode != c.status {
 			t.Errorf("%s %s answers %d %s, want %d", c.method, c.path, response.StatusCode, text, c.status)
@@ -138,6 +138,29 @@ func TestRequiredFields(t *testing.T) {
 		if !strings.HasSuffix(path, "/pools") {
 			t.Run("SV-13"+path, func(t *testing.T) { s.want(t, 409, "POST", path, body) })
 		}
+	}
+}
+
+// SV-9: the same names at two endpoints are two things.
+func TestSV9SameNameAtTwoEndpoints(t *testing.T) {
+	s := ready(t, nil)
+	s.want(t, 200, "POST", "/github/endpoints", map[string]any{
+		"name": "ghes", "api_base_url": "https://ghes.example.com/api/v3", "upload_base_url": "https://ghes.example.com/up", "base_url": "https://ghes.example.com",
+	})
+	ids := map[string]string{}
+	for _, endpoint := range []string{"github.com", "ghes"} {
+		s.want(t, 200, "POST", "/github/credentials", map[string]any{"name": "at-" + endpoint, "endpoint": endpoint, "auth_type": "pat", "pat": map[string]any{"oauth2_token": "x"}})
+		made := s.want(t, 200, "POST", "/repositories", map[string]any{"owner": "acme", "name": "widgets", "credentials_name": "at-" + endpoint, "webhook_secret": "s"})
+		ids[endpoint] = made["id"].(string)
+	}
+	if ids["ghes"] == ids["github.com"] {
+		t.Fatal("the second is the first")
+	}
+	s.want(t, 400, "PUT", "/repositories/"+ids["ghes"], map[string]any{"credentials_name": "at-github.com"})
+	s.want(t, 200, "DELETE", "/repositories/"+ids["github.com"], nil)
+	s.want(t, 404, "GET", "/repositories/"+ids["github.com"], nil)
+	if left := s.want(t, 200, "GET", "/repositories/"+ids["ghes"], nil); left["credentials_name"] != "at-ghes" {
+		t.Errorf("the other is %v", left)
 	}
 }
 

@@ -216,6 +216,10 @@ func TestOP52InstallEndsARotation(t *testing.T) {
 	if err != nil || state.Waiting() {
 		t.Errorf("the forge counts as not told: %v", err)
 	}
+	events, _ := s.want(t, 200, "GET", entity, nil)["events"].([]any)
+	if len(events) != 2 || !strings.Contains(events[1].(map[string]any)["message"].(string), "has the new secret") {
+		t.Errorf("events: %v", events)
+	}
 	s.hooks(t, own+" second")
 }
 

@@ -73,6 +73,9 @@ func (s *Service) InstallWebhook(ctx context.Context, kind model.EntityKind, id 
 	if err != nil {
 		return model.Webhook{}, err
 	}
+	if state.Waiting() {
+		s.addEvent(ctx, w.entity, model.LevelInfo, secretReached)
+	}
 	log := s.Log.With("entity", w.entity.FullName(), "hook", installed.ID)
 	log.Info("Webhook installed", "url", installed.URL, "changed", place != nil)
 	if err := w.forge.Ping(ctx, installed.ID); err != nil {

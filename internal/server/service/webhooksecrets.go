@@ -11,6 +11,9 @@ import (
 // settleEvery is about how often the forge is told again what it could not be told.
 const settleEvery = 5 * time.Minute
 
+// secretReached is what users are told of a secret that could not be told at first.
+const secretReached = "the webhook at the forge has the new secret"
+
 // KeepWebhookSecrets tells the forge the webhook secrets that it has not been told yet, since a call failed or the server
 // ended meanwhile, at once and then from time to time until ctx ends.
 func (s *Service) KeepWebhookSecrets(ctx context.Context) {
@@ -44,7 +47,7 @@ func (s *Service) SettleWebhookSecrets(ctx context.Context) {
 		outcome, err := s.tellSecret(ctx, e)
 		switch {
 		case outcome == secretTold:
-			s.addEvent(ctx, e, model.LevelInfo, "the webhook at the forge has the new secret")
+			s.addEvent(ctx, e, model.LevelInfo, secretReached)
 		case outcome == secretFailed && ctx.Err() == nil:
 			s.Log.Debug("The webhook still has the old secret", "entity", e.FullName(), "error", err)
 		}

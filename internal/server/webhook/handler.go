@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -40,6 +41,8 @@ type Handler struct {
 	store  Store
 	log    *slog.Logger
 	bodies *semaphore.Weighted
+	// elsewhere has the ids of the entities of which tellElsewhere has told.
+	elsewhere sync.Map
 }
 
 // New makes a handler.
@@ -131,12 +134,34 @@ func (h *Handler) entity(ctx context.Context, target string, p payload) (e model
 	if err != nil {
 		return e, false, err
 	}
+	var elsewhere model.Entity
 	for _, e := range entities {
-		if strings.EqualFold(e.Name, name) && strings.EqualFold(e.Owner, owner) && sameHost(e.Endpoint().BaseURL, p.Job.HTMLURL) {
+		switch {
+		case !strings.EqualFold(e.Name, name) || !strings.EqualFold(e.Owner, owner):
+		case sameHost(e.Endpoint().BaseURL, p.Job.HTMLURL):
 			return e, true, nil
+		default:
+			elsewhere = e
 		}
 	}
+	h.tellElsewhere(elsewhere, p.Job.HTMLURL)
 	return e, false, nil
+}
+
+// maxHost is how long a host and its port can be: the sender is not known yet.
+const maxHost = 253 + len(":65535")
+
+// tellElsewhere warns, once for each entity, of webhooks that name another host than its endpoint: where that is the same
+// forge by another address, no job ever comes in.
+func (h *Handler) tellElsewhere(e model.Entity, job string) {
+	u, err := url.Parse(job)
+	if e.ID == "" || err != nil || len(u.Host) > maxHost {
+		return
+	}
+	if _, told := h.elsewhere.LoadOrStore(e.ID, struct{}{}); !told {
+		h.log.Warn("Webhooks about jobs come from another host than that of the endpoint, and are ignored; if both are one forge, the endpoint's base_url has to be the address that the webhooks name",
+			"entity", e.FullName(), "endpoint", e.Endpoint().Name, "base_url", e.Endpoint().BaseURL, "host", u.Host)
+	}
 }
 
 func sameHost(endpoint, job string) bool {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,6 +217,58 @@ type noStore struct{ webhook.Store }
 
 func (noStore) EntitiesOfKind(context.Context, model.EntityKind) ([]model.Entity, error) {
 	return nil, nil
+}
+
+// Each kind of entity has its own secret, and no other opens it.
+func TestSV33SignatureOfEachKind(t *testing.T) {
+	h := newHooks(t)
+	for _, e := range []model.Entity{{Kind: model.KindOrganization, Name: "acme"}, {Kind: model.KindEnterprise, Name: "acme"}} {
+		e.Credentials = h.entity.Credentials
+		if _, err := h.store.CreateEntity(t.Context(), e, []byte(string(e.Kind)+"-secret")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := event("queued", 1, "", "linux")
+	body["organization"], body["enterprise"] = map[string]any{"login": "Acme"}, map[string]any{"slug": "acme"}
+	data, _ := json.Marshal(body)
+	secrets := map[string]string{"repository": "secret", "organization": "organization-secret", "business": "enterprise-secret"}
+	for target, own := range secrets {
+		for signer, secret := range secrets {
+			reason := "not observed"
+			h.Observe = func(r string) { reason = r }
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks", bytes.NewReader(data))
+			r.Header.Set("X-Github-Event", "workflow_job")
+			r.Header.Set("X-Github-Hook-Installation-Target-Type", target)
+			r.Header.Set("X-Hub-Signature-256", sign("sha256", sha256.New, secret, data))
+			want, wantReason := http.StatusOK, ""
+			if secret != own {
+				want, wantReason = http.StatusUnauthorized, "signature_invalid"
+			}
+			if got := status(h.Take(httptest.NewRecorder(), r)); got != want || reason != wantReason {
+				t.Errorf("to the %s, signed by the %s: %d for %q, want %d for %q", target, signer, got, reason, want, wantReason)
+			}
+		}
+	}
+}
+
+// An endpoint with another address than the webhooks of its forge name takes none: that is told, once.
+func TestSV43WebhookOfAnotherHost(t *testing.T) {
+	h := newHooks(t)
+	var log bytes.Buffer
+	h.Handler = webhook.New(h.store, slog.New(slog.NewTextHandler(&log, nil)))
+	body := event("queued", 1, "", "linux")
+	body["workflow_job"].(map[string]any)["html_url"] = "https://ghes.example.com/acme/widgets/actions/runs/1000/job/7"
+	for range 3 {
+		if got := h.post(t, body); got != http.StatusOK {
+			t.Errorf("the answer is %d", got)
+		}
+	}
+	if jobs := h.jobs(t); len(jobs) != 0 {
+		t.Errorf("recorded: %+v", jobs)
+	}
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "ghes.example.com") || !strings.Contains(text, "https://github.com") {
+		t.Errorf("the log has %q", text)
+	}
 }
 
 // While the forge has not been told a new secret, and for a moment after, what it signs by the old one is taken.
