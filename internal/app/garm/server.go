@@ -53,6 +53,8 @@ const (
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 1 << 20
 	closeTimeout  = 10 * time.Second
+	// compactEvery is how often the database gives back space.
+	compactEvery = time.Hour
 )
 
 // Server is a running server.
@@ -149,6 +151,7 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 		}
 	})
 	s.running.Go(func() { svc.KeepWebhookSecrets(life) })
+	s.running.Go(func() { s.compact(life) })
 	s.http = &http.Server{
 		Handler: rest.New(api), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn), BaseContext: func(net.Listener) context.Context { return life },
@@ -160,6 +163,22 @@ func (s *Server) start(ctx context.Context, o Options, changes *feed) error {
 	})
 	s.log.Info("Serving", "address", s.listener.Addr().String(), "version", o.Version)
 	return nil
+}
+
+// compact keeps the database small until ctx ends.
+func (s *Server) compact(ctx context.Context) {
+	ticker := time.NewTicker(compactEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := s.store.Compact(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("The database was not made smaller", "error", err)
+		}
+	}
 }
 
 func described(providers []garmconfig.Provider) []metrics.Provider {

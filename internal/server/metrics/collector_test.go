@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -66,5 +67,52 @@ func TestGauges(t *testing.T) {
 func TestDatabaseDown(t *testing.T) {
 	if status, _ := read(t, source{err: errors.New("closed")}); status < 500 {
 		t.Errorf("metrics that cannot be read answer %d", status)
+	}
+}
+
+// turnover is a source whose runners are others at each reading.
+type turnover struct {
+	source
+	round *int
+}
+
+func (s turnover) Instances(context.Context) ([]model.Instance, error) {
+	var list []model.Instance
+	for i := range 10 {
+		list = append(list, model.Instance{Name: fmt.Sprintf("garm-%d-%d", *s.round, i), PoolID: "p", EntityKind: model.KindRepository, Status: model.InstanceRunning})
+	}
+	return list, nil
+}
+
+// SV-49, SV-50: runners that are gone leave no series behind, however many there were.
+func TestSV49SV50SeriesOfGoneRunners(t *testing.T) {
+	round := 0
+	counters := metrics.NewCounters()
+	handler := metrics.Handler(metrics.Options{
+		Source: turnover{round: &round}, Health: func(model.EntityID) model.EntityHealth { return model.EntityHealth{} }, Counters: counters, Log: slog.New(slog.DiscardHandler),
+	})
+	series := func() int {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+		if round > 0 && strings.Contains(w.Body.String(), fmt.Sprintf("garm-%d-", round-1)) {
+			t.Errorf("a runner of round %d is still shown", round-1)
+		}
+		n := 0
+		for _, line := range strings.Split(w.Body.String(), "\n") {
+			if strings.HasPrefix(line, "garm_") {
+				n++
+			}
+		}
+		return n
+	}
+	counters.Provider("CreateInstance", "sim", nil)
+	first := series()
+	for round = 1; round <= 100; round++ {
+		for range 10 {
+			counters.Provider("CreateInstance", "sim", nil)
+		}
+		if n := series(); n != first {
+			t.Fatalf("%d series after %d runners, %d at first", n, round*10, first)
+		}
 	}
 }

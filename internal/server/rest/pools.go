@@ -63,7 +63,9 @@ func newPool(p garm.CreatePoolParams) model.Pool {
 }
 
 // minutes is bounded, so that a huge number does not wrap around.
-func minutes(n uint) time.Duration { return time.Duration(min(n, garm.MaxRunnerBootstrapTimeout)) * time.Minute }
+func minutes(n uint) time.Duration {
+	return time.Duration(min(n, garm.MaxRunnerBootstrapTimeout)) * time.Minute
+}
 
 func poolUpdate(p garm.UpdatePoolParams) service.PoolUpdate {
 	u := service.PoolUpdate{

@@ -76,7 +76,8 @@ func (s *Store) prepare(ctx context.Context, o Options) (err error) {
 }
 
 func connect(o Options, connections int, extra string) (*sql.DB, error) {
-	dsn := "file:" + (&url.URL{Path: o.Path}).EscapedPath() + "?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)" +
+	// The first counts for a file that has no table yet, and comes too late after the next.
+	dsn := "file:" + (&url.URL{Path: o.Path}).EscapedPath() + "?_pragma=auto_vacuum(incremental)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
 		fmt.Sprintf("&_pragma=busy_timeout(%d)", o.BusyTimeout.Milliseconds()) + extra
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {

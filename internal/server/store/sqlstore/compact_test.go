@@ -1,0 +1,60 @@
+package sqlstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/server/store/sqlstore"
+)
+
+// What is deleted does not stay in the file for ever.
+func TestSV55FileShrinks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "garm.db")
+	open := func() *sqlstore.Store {
+		s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path, Passphrase: "a9Kd03jfLq82nvBx71mWzPq45tYhs6Gc"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	// size is that of the file when nothing is left in the log beside it.
+	size := func(s *sqlstore.Store) int64 {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	s := open()
+	text := strings.Repeat("x", 16<<20)
+	if _, err := s.UpdateEndpoint(t.Context(), "github.com", func(e *model.Endpoint, _ bool) error { e.Description = text; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	full := size(s)
+	s = open()
+	if _, err := s.UpdateEndpoint(t.Context(), "github.com", func(e *model.Endpoint, _ bool) error { e.Description = "small"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if small := size(s); full < 16<<20 || small > 6<<20 {
+		t.Errorf("the file has %d bytes after %d", small, full)
+	}
+	s = open()
+	defer s.Close()
+	if e, err := s.Endpoint(t.Context(), "github.com"); err != nil || e.Description != "small" {
+		t.Errorf("the endpoint is %q, %v", e.Description, err)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Errorf("with nothing to give back: %v", err)
+	}
+}
