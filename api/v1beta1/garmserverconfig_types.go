@@ -7,14 +7,17 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type GarmServerConfigSpec struct {
 	// URL at which runners fetch what they need to set themselves up. It must reach the server's /api/v1/metadata.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",reason=FieldValueForbidden,message="must not hold a user or password, since runners and GitHub are told it and the status shows it; leave out what is before the @"
 	MetadataURL URL `json:"metadataUrl,omitempty"`
 
 	// URL at which runners report their progress. It must reach the server's /api/v1/callbacks.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",reason=FieldValueForbidden,message="must not hold a user or password, since runners and GitHub are told it and the status shows it; leave out what is before the @"
 	CallbackURL URL `json:"callbackUrl,omitempty"`
 
 	// URL at which GitHub delivers webhooks. It must reach the server's /webhooks.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",reason=FieldValueForbidden,message="must not hold a user or password, since runners and GitHub are told it and the status shows it; leave out what is before the @"
 	WebhookURL URL `json:"webhookUrl,omitempty"`
 }
 

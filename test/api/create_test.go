@@ -221,6 +221,7 @@ func TestEndpointCreate(t *testing.T) {
 	for _, field := range []string{"spec.apiBaseUrl", "spec.uploadBaseUrl", "spec.baseUrl"} {
 		creations = append(creations, urls(field)...)
 	}
+	creations = append(creations, creation{"a login, which servers ignore", text("spec.apiBaseUrl", "https://user:hunter2@ghe.example.com"), ""})
 	check(t, v1beta1.KindGitHubEndpoint, creations)
 }
 
@@ -232,6 +233,10 @@ func TestServerConfigCreate(t *testing.T) {
 	}
 	for _, field := range []string{"spec.metadataUrl", "spec.callbackUrl", "spec.webhookUrl"} {
 		creations = append(creations, urls(field)...)
+		for _, login := range []string{"user:hunter2", "hunter2", ":hunter2", "user:hunter2@x"} {
+			creations = append(creations, creation{field + " with the login " + login, text(field, "https://"+login+"@garm.example.com/a"), field + " & must not hold a user or password"})
+		}
+		creations = append(creations, creation{field + " with @ in the path", text(field, "https://garm.example.com/a@b?c=d@e"), ""})
 	}
 	check(t, v1beta1.KindGarmServerConfig, creations)
 }

@@ -136,6 +136,9 @@ func expect(t *testing.T, err error, want string) {
 		t.Errorf("accepted, want an error with %q", want)
 		return
 	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the error repeats a password: %v", err)
+	}
 	for part := range strings.SplitSeq(want, " & ") {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error does not say %q: %v", part, err)

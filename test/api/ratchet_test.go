@@ -81,6 +81,11 @@ var olds = []old{
 		set("spec.description", "changed"), set("spec.baseUrl", "gitlab"), "spec.baseUrl",
 	},
 	{
+		v1beta1.KindGarmServerConfig, "login",
+		[]edit{text("spec.webhookUrl", "https://user:hunter2@garm.example.com/webhooks")},
+		text("spec.callbackUrl", "https://garm.example.com/api/v1/callbacks"), text("spec.webhookUrl", "https://user:hunter2@other.example.com"), "must not hold",
+	},
+	{
 		v1beta1.KindGarmServerConfig, "bare-host",
 		[]edit{set("spec.webhookUrl", "garm:9997")},
 		set("spec.metadataUrl", "https://garm.example.com"), set("spec.webhookUrl", "garm:9998"), "spec.webhookUrl",

@@ -1,7 +1,9 @@
 package operator_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -9,6 +11,7 @@ import (
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/operator/status"
 )
 
 // putsFor counts the PUTs to a template that a change leads to, until the resource is Ready again and check is content.
@@ -231,5 +234,43 @@ func TestFieldsOfServerConfig(t *testing.T) {
 	e.gone(config)
 	if n := e.Proxy.Counts().Since(before).Writes(); n > 0 {
 		t.Errorf("%d writes for a configuration that went", n)
+	}
+}
+
+// A login in a URL at the server, such as its own configuration may hold, works on there and shows in no resource.
+func TestLoginInURLIsNotShown(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	e.initialise()
+	withLogin := func(url string) *string {
+		url = strings.Replace(url, "://", "://user:hunter2@", 1)
+		return &url
+	}
+	if _, err := e.GARM.UpdateController(e.ctx, garm.UpdateControllerParams{
+		WebhookURL: withLogin(e.ServerURL() + "/webhooks"), CallbackURL: withLogin(e.ServerURL() + "/api/v1/callbacks"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	e.run()
+	base := e.Base()
+	config, endpoint, credential := base[2].(*v1beta1.GarmServerConfig), base[3].(*v1beta1.GitHubEndpoint), base[4].(*v1beta1.GitHubCredential)
+	config.Spec = v1beta1.GarmServerConfigSpec{}
+	endpoint.Spec.APIBaseURL = v1beta1.URL(*withLogin(string(endpoint.Spec.APIBaseURL)))
+	org := e.Organization(stack.Org)
+	org.Spec.Webhook = &v1beta1.WebhookSpec{Install: true}
+	e.apply(base[0], base[1], config, endpoint, credential, org)
+	e.ready(config, endpoint, credential)
+	e.condition(org, v1beta1.ConditionWebhook, "False", v1beta1.ReasonWebhookFailed)
+	c := status.Find(org, v1beta1.ConditionWebhook)
+	if !strings.Contains(c.Message, "spec.webhookUrl") {
+		t.Errorf("the condition says %q", c.Message)
+	}
+	if config.Status.WebhookURL == "" || config.Status.ControllerWebhookURL == "" || credential.Status.APIBaseURL == "" {
+		t.Errorf("the URLs are not shown: %+v, %+v", config.Status, credential.Status)
+	}
+	for _, o := range []any{config, credential, org} {
+		if text, err := json.Marshal(o); err != nil || strings.Contains(string(text), "hunter2") {
+			t.Errorf("%s (%v)", text, err)
+		}
 	}
 }

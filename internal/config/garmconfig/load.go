@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // DefaultPath is where the server looks for its configuration.
@@ -42,6 +44,13 @@ func Parse(text string) (*Config, []string, error) {
 	}
 	if config.APIServer.WebUI.Enable {
 		warnings = append(warnings, "apiserver.webui.enable has no effect; this server has no web interface")
+	}
+	for _, u := range []struct{ key, value string }{
+		{"callback_url", config.Default.CallbackURL}, {"metadata_url", config.Default.MetadataURL}, {"webhook_url", config.Default.WebhookURL},
+	} {
+		if weburl.HasLogin(u.value) {
+			warnings = append(warnings, fmt.Sprintf("default.%s holds a user or password, which runners, GitHub and whoever uses the API can read; leave it out", u.key))
+		}
 	}
 	config.SetDefaults()
 	return config, warnings, config.Validate()

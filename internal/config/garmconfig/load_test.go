@@ -89,6 +89,21 @@ func TestUnknownKeysWarn(t *testing.T) {
 	}
 }
 
+// A login in a URL goes on working, and a warning says where it is, but not what it is.
+func TestLoginInURLWarns(t *testing.T) {
+	config, warnings, err := garmconfig.Parse(valid(t, "https://garm.example.com", "https://user:hunter2@garm.example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(config.Default.CallbackURL, "hunter2@") {
+		t.Errorf("the URL has become %q", config.Default.CallbackURL)
+	}
+	said := strings.Join(warnings, "\n")
+	if !strings.Contains(said, "default.callback_url holds a user or password") || strings.Contains(said, "hunter2") {
+		t.Errorf("the warnings are %q", said)
+	}
+}
+
 func TestFaultsNameTheKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		replace []string

@@ -28,6 +28,8 @@ func TestEmbeddedServer(t *testing.T) {
 		"a name to listen at":       {args: []string{"--embedded-server", "--embedded-server-listen-address=garm:9997"}, want: []string{"embeddedServer.listenAddress: must have an IP address"}},
 		"URL without scheme":        {args: []string{"--embedded-server", "--embedded-server-url=garm:9997"}, want: []string{"embeddedServer.url: must be a URL such as"}},
 		"other URLs":                {args: []string{"--embedded-server", "--embedded-server-metadata-url=/x", "--embedded-server-callback-url=y", "--embedded-server-webhook-url=ftp://z"}, want: []string{"embeddedServer.metadataUrl", "embeddedServer.callbackUrl", "embeddedServer.webhookUrl"}},
+		"login in the URL":          {args: []string{"--embedded-server", "--embedded-server-url=https://admin:s3cret@garm"}, want: []string{"embeddedServer.url: must not hold a user or password"}},
+		"login in other URLs":       {args: []string{"--embedded-server", "--embedded-server-metadata-url=https://s3cret@garm", "--embedded-server-callback-url=https://a:s3cret%@garm"}, env: []string{"OPERATOR_EMBEDDED_SERVER_WEBHOOK_URL=http://a:s3cret@garm/webhooks"}, want: []string{"embeddedServer.metadataUrl: must not hold", "embeddedServer.callbackUrl: must not hold", "embeddedServer.webhookUrl: must not hold"}},
 		"relative file":             {args: []string{"--embedded-server", "--embedded-server-providers-file=p.toml"}, want: []string{"embeddedServer.providersFile: must be an absolute path"}},
 		"faults without the server": {args: []string{"--garm-server=http://garm", "--garm-username=a", "--garm-password=b", "--embedded-server-data-dir=data"}},
 	} {
@@ -41,6 +43,9 @@ func TestEmbeddedServer(t *testing.T) {
 					t.Errorf("the server is embedded: %v", loaded.Config.EmbeddedServer.Enabled)
 				}
 				return
+			}
+			if err != nil && strings.Contains(err.Error(), "s3cret") {
+				t.Error("the error repeats a password")
 			}
 			for _, text := range c.want {
 				if err == nil || !strings.Contains(err.Error(), text) {

@@ -209,7 +209,8 @@ func TestInvalid(t *testing.T) {
 		"login in the URL":          {args: []string{"--garm-server=https://admin:s3cret@garm"}, want: "garm.server: must not hold a user or password"},
 		"login without a scheme":    {args: []string{"--garm-server=admin:s3cret@garm:9997"}, want: "garm.server: must not hold a user or password"},
 		"user in the URL":           {args: []string{"--garm-server=http://admin@garm"}, want: "garm.server: must not hold a user or password"},
-		"broken login in the URL":   {args: []string{"--garm-server=http://admin:s3cret%zz@garm"}, want: "garm.server: is not a URL"},
+		"broken login in the URL":   {args: []string{"--garm-server=http://admin:s3cret%zz@garm"}, want: "garm.server: must not hold a user or password"},
+		"broken URL":                {args: []string{"--garm-server=http://garm:s3cret"}, want: "garm.server: is not a URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, c.args, c.env)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // Validate returns every fault of the configuration, each with the key and what is expected.
@@ -24,11 +26,12 @@ func (c Config) Validate() error {
 	}
 	g, o := c.GARM, c.Operator
 	e := c.EmbeddedServer
-	server, err := serverURL(g.Server)
+	_, err := serverURL(g.Server)
 	fault(g.Server == "" && !e.Enabled, "garm.server", "is required: the URL of the GARM server (--garm-server), or --embedded-server to run one in this process")
 	fault(g.Server != "" && e.Enabled, "garm.server", "and embeddedServer.enabled exclude each other: give --garm-server to use a GARM server, or --embedded-server to run one in this process")
-	fault(err != nil, "garm.server", "is not a URL")
-	fault(err == nil && server.User != nil, "garm.server", "must not hold a user or password, since it is shown in logs and metrics: give garm.username and garm.passwordFile")
+	login := weburl.HasLogin(g.Server)
+	fault(err != nil && !login, "garm.server", "is not a URL")
+	fault(login, "garm.server", "must not hold a user or password, since it is shown in logs and metrics: give garm.username and garm.passwordFile")
 	fault(g.Username == "" && !e.Enabled, "garm.username", "is required (--garm-username)")
 	fault(g.Password == "" && g.PasswordFile == "" && !e.Enabled, "garm.password", "is required, or garm.passwordFile (--garm-password-file)")
 	if e.Enabled {
@@ -71,10 +74,13 @@ func (e EmbeddedServer) validate(fault func(bad bool, key, format string, args .
 	fault(!isHostPort(e.ListenAddress), "embeddedServer.listenAddress", "must be host:port, such as :9997")
 	host, _, _ := net.SplitHostPort(e.ListenAddress)
 	fault(host != "" && net.ParseIP(host) == nil, "embeddedServer.listenAddress", "must have an IP address or nothing before the port")
-	fault(e.URL != "" && !isWebURL(e.URL), "embeddedServer.url", "must be a URL such as http://garm-server.garm-operator-system.svc:9997")
-	fault(e.MetadataURL != "" && !isWebURL(e.MetadataURL), "embeddedServer.metadataUrl", "must be a URL with scheme and host")
-	fault(e.CallbackURL != "" && !isWebURL(e.CallbackURL), "embeddedServer.callbackUrl", "must be a URL with scheme and host")
-	fault(e.WebhookURL != "" && !isWebURL(e.WebhookURL), "embeddedServer.webhookUrl", "must be a URL with scheme and host")
+	for key, u := range map[string]string{
+		"embeddedServer.url": e.URL, "embeddedServer.metadataUrl": e.MetadataURL, "embeddedServer.callbackUrl": e.CallbackURL, "embeddedServer.webhookUrl": e.WebhookURL,
+	} {
+		login := weburl.HasLogin(u)
+		fault(login, key, "must not hold a user or password, since runners and GitHub are told it and resources show it: leave out what is before the @")
+		fault(u != "" && !login && !isWebURL(u), key, "must be a URL such as http://garm-server.garm-operator-system.svc:9997, with scheme and host")
+	}
 	fault(e.ProvidersFile != "" && !filepath.IsAbs(e.ProvidersFile), "embeddedServer.providersFile", "must be an absolute path of a TOML file")
 }
 

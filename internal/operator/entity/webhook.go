@@ -14,6 +14,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // attendWebhook brings the webhook at the forge to what the resource says. Once that is done it makes no call but a look
@@ -33,7 +34,10 @@ func (a *actuator[O, R]) attendWebhook(ctx context.Context, r *R) mirror.Outcome
 	case webhookSettled:
 		return a.webhookIs(recorded, now)
 	case webhookNeedsURL:
-		const message = "the webhook URL of the GARM server is not set, so GitHub could not reach it; a GarmServerConfig sets it"
+		message := "the webhook URL of the GARM server is not set, so GitHub could not reach it; a GarmServerConfig sets it"
+		if weburl.HasLogin(a.pass.View.Controller().WebhookURL) {
+			message = "the webhook URL of the GARM server holds a user or password, which would show in resources and at GitHub; set spec.webhookUrl of the GarmServerConfig without it"
+		}
 		a.failWebhook(message)
 		return mirror.Outcome{Class: mirror.Waiting, Reason: v1beta1.ReasonControllerURLsMissing, Message: message}
 	case webhookInstall:
@@ -58,7 +62,7 @@ func (a *actuator[O, R]) wantedWebhook(r *R) webhookMarker {
 		return want
 	}
 	want.InsecureSSL, want.Secret = a.spec.Webhook.InsecureSSL, a.secret.Marker()
-	if info := a.pass.View.Controller(); !remote.URLMissing(info.WebhookURL) {
+	if info := a.pass.View.Controller(); !remote.URLMissing(info.WebhookURL) && !weburl.HasLogin(info.WebhookURL) {
 		want.URL = info.ControllerWebhookURL
 	}
 	return want

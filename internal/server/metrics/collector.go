@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // Source is where the gauges come from.
@@ -124,7 +125,8 @@ func (f gaugeReader) collect(ctx context.Context, g gauges) error {
 	if err != nil {
 		return err
 	}
-	g.set(health, 1, c.MetadataURL, c.CallbackURL, c.WebhookURL, strings.TrimSuffix(c.WebhookURL, "/")+"/"+string(c.ID), string(c.ID))
+	metadata, callback, webhook := weburl.WithoutLogin(c.MetadataURL), weburl.WithoutLogin(c.CallbackURL), weburl.WithoutLogin(c.WebhookURL)
+	g.set(health, 1, metadata, callback, webhook, strings.TrimSuffix(webhook, "/")+"/"+string(c.ID), string(c.ID))
 	for _, p := range f.Providers {
 		g.set(providerInfo, 1, p.Name, "external", p.Description)
 	}

@@ -17,7 +17,7 @@ import (
 type source struct{ err error }
 
 func (s source) Controller(context.Context) (model.Controller, error) {
-	return model.Controller{ID: "c", WebhookURL: "http://w/"}, s.err
+	return model.Controller{ID: "c", WebhookURL: "http://user:hunter2@w/"}, s.err
 }
 
 func (source) Entities(context.Context) ([]model.Entity, error) {

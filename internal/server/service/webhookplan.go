@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // placeFor finds the webhook that an installation changes in place, nil where it makes a new one. Anything that would
@@ -37,7 +38,7 @@ func placeFor(c model.Controller, hooks []model.Webhook, replace string) (*model
 	case sameURL != nil, sameController != nil:
 		return nil, model.Conflict("hook already installed")
 	case sameHost != nil:
-		return nil, model.Conflict("hook already installed: %s is at the same host; remove it at the forge first", sameHost.URL)
+		return nil, model.Conflict("hook already installed: %s is at the same host; remove it at the forge first", weburl.WithoutLogin(sameHost.URL))
 	}
 	return nil, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // sideEffectTimeout bounds what a use case does at the forge beside its own task, while the caller waits.
@@ -96,7 +97,7 @@ func (s *Service) UninstallWebhook(ctx context.Context, kind model.EntityKind, i
 		return err
 	}
 	if len(ownWebhooks(w.controller, w.list)) == 0 && slices.ContainsFunc(w.list, func(h model.Webhook) bool { return isBare(w.controller, h) }) {
-		return model.Invalid("the hook goes to %s, which does not name this controller: it was installed by hand; remove it at the forge", w.controller.WebhookURL)
+		return model.Invalid("the hook goes to %s, which does not name this controller: it was installed by hand; remove it at the forge", weburl.WithoutLogin(w.controller.WebhookURL))
 	}
 	if err := s.removeOwn(ctx, w); err != nil {
 		return err

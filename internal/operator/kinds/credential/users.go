@@ -12,6 +12,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/refs"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // guardRetry is how often a deletion that something holds up is looked at when nothing wakes it.
@@ -60,7 +61,7 @@ func (a *actuator) Project(c *garm.Credentials) {
 	s := &a.pass.Object.Status
 	u := usersOf(a.pass.View, c)
 	s.ID, s.ControllerID = int64(c.ID), a.pass.ControllerID()
-	s.APIBaseURL, s.UploadBaseURL, s.BaseURL = c.APIBaseURL, c.UploadBaseURL, c.BaseURL
+	s.APIBaseURL, s.UploadBaseURL, s.BaseURL = weburl.WithoutLogin(c.APIBaseURL), weburl.WithoutLogin(c.UploadBaseURL), weburl.WithoutLogin(c.BaseURL)
 	s.Repositories, s.Organizations, s.Enterprises = u.repositories, u.organizations, u.enterprises
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/mirror"
 	"github.com/garm-operator/garm-operator/internal/operator/refs"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 type actuator struct {
@@ -94,8 +95,8 @@ func (a *actuator) Delete(context.Context, *garm.ControllerInfo) error { return 
 func (a *actuator) Project(info *garm.ControllerInfo) {
 	s := &a.pass.Object.Status
 	s.ControllerID, s.Hostname, s.Version = info.ControllerID, info.Hostname, info.Version
-	s.MetadataURL, s.CallbackURL, s.WebhookURL = info.MetadataURL, info.CallbackURL, info.WebhookURL
-	s.ControllerWebhookURL = info.ControllerWebhookURL
+	s.MetadataURL, s.CallbackURL, s.WebhookURL = weburl.WithoutLogin(info.MetadataURL), weburl.WithoutLogin(info.CallbackURL), weburl.WithoutLogin(info.WebhookURL)
+	s.ControllerWebhookURL = weburl.WithoutLogin(info.ControllerWebhookURL)
 	s.MinimumJobAgeBackoff = int64(info.MinimumJobAgeBackoff)
 }
 

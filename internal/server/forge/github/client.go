@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-github/v88/github"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // client is a logged-in client of one endpoint.
@@ -71,8 +72,9 @@ func (c *client) close() { c.transport.CloseIdleConnections() }
 func apiBase(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return "", fmt.Errorf("the API base URL %q of the endpoint has to have a scheme and a host", text)
+		return "", fmt.Errorf("the API base URL %q of the endpoint has to have a scheme and a host", weburl.WithoutLogin(text))
 	}
+	u.User = nil // never sent, since each call has a token, but errors would show it
 	u.Path = strings.TrimSuffix(u.Path, "/") + "/"
 	if !strings.HasSuffix(u.Path, "/api/v3/") && !strings.HasPrefix(u.Host, "api.") && !strings.Contains(u.Host, ".api.") {
 		u.Path += "api/v3/"
