@@ -205,9 +205,12 @@ func TestSV20ParallelHooks(t *testing.T) {
 	}
 	group.Wait()
 	w.settled(most, wire.InstanceRunning)
-	if got := w.github.CallsTo("POST", "/generate-jitconfig"); got != most {
-		t.Errorf("%d registrations for %d runners", got, most)
-	}
+	w.await(func() error {
+		if got := len(w.github.Runners("")); got != most {
+			return fmt.Errorf("%d runners at the forge for %d instances", got, most)
+		}
+		return nil
+	})
 	if got := len(w.park.names()); got != most {
 		t.Errorf("%d machines for %d runners", got, most)
 	}

@@ -95,7 +95,8 @@ func TestInformerLatency(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("p50 %s, p99 %s", took[50], took[99])
-	if took[50] > 100*time.Millisecond {
+	// The median is below a millisecond; the bound is one that no poll could keep, and that a busy machine can.
+	if took[50] > time.Second {
 		t.Errorf("half of the changes took longer than %s to a subscriber", took[50])
 	}
 }

@@ -14,8 +14,9 @@ import (
 // are not set, an entity that is not healthy.
 const missingWait = 10 * time.Minute
 
-// storeGrace bounds writing down what happened when the engine is told to stop in the middle of it.
-const storeGrace = 5 * time.Second
+// storeGrace bounds writing down what happened, or undoing it, whether or not the engine is told to stop in the middle of it. A disk
+// that is slow for a while should not cost a machine.
+const storeGrace = 10 * time.Second
 
 // reconcileInstance takes one step in the life of an instance. The change that the step stores wakes it again.
 func (e *Engine) reconcileInstance(ctx context.Context, l *lane, id model.InstanceID) (time.Duration, error) {

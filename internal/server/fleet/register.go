@@ -31,7 +31,10 @@ func (e *Engine) register(ctx context.Context, forge Forge, row model.Instance, 
 	if err == nil {
 		return registered, nil
 	}
-	if removal := forge.RemoveRunner(store, runner.ID); removal != nil {
+	// Whatever it was that kept the store from answering has used up its time.
+	undo, cancelUndo := context.WithTimeout(context.WithoutCancel(ctx), storeGrace)
+	defer cancelUndo()
+	if removal := forge.RemoveRunner(undo, runner.ID); removal != nil {
 		e.log.Warn("a runner that could not be noted was not removed at the forge", "instance", row.Name, "error", removal)
 	}
 	return row, fmt.Errorf("storing the just-in-time configuration: %w", err)
