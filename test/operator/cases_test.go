@@ -13,29 +13,6 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
-// OP-8: whatever is missing has a condition of its own.
-func TestOP8MissingReferences(t *testing.T) {
-	t.Parallel()
-	e := setup(t)
-	e.run()
-	base := e.Base()
-	org, pool := e.Organization(stack.Org), e.Pool("early")
-	e.apply(base[2], pool)
-	e.condition(pool, v1beta1.ConditionScopeReference, "False", v1beta1.ReasonFetchingScopeRefFailed)
-	e.condition(pool, v1beta1.ConditionReady, "False", v1beta1.ReasonFetchingScopeRefFailed)
-	e.apply(org)
-	e.condition(pool, v1beta1.ConditionScopeReference, "False", v1beta1.ReasonScopeRefNotReady)
-	e.condition(pool, v1beta1.ConditionImageReference, "False", v1beta1.ReasonFetchingImageRefFailed)
-	e.condition(org, v1beta1.ConditionWebhookSecretReference, "False", v1beta1.ReasonFetchingWebhookSecretRefFailed)
-	e.condition(org, v1beta1.ConditionGithubCredentialsReference, "False", v1beta1.ReasonGithubCredentialsRefFailed)
-	credential := e.Credential(stack.Credential, stack.EndpointName, stack.TokenSecret)
-	e.apply(credential)
-	e.condition(credential, v1beta1.ConditionGithubEndpointReference, "False", v1beta1.ReasonFetchingGithubEndpointRefFailed)
-	e.condition(credential, v1beta1.ConditionWebhookSecretReference, "False", v1beta1.ReasonFetchingWebhookSecretRefFailed)
-	e.apply(e.Endpoint(stack.EndpointName), e.Image(stack.ImageName, "tag"), e.Secret(stack.TokenSecret, "ghp_x"), e.Secret(stack.WebhookSecret, "hook-secret-1"))
-	e.ready(credential, org, pool)
-}
-
 // OP-52, OP-53: a changed secret is sent once, an unchanged one never again, not after a restart either.
 func TestOP52SecretRotation(t *testing.T) {
 	t.Parallel()
@@ -126,37 +103,6 @@ func TestOP12Paused(t *testing.T) {
 	e.gone(pool)
 	if n := len(e.pools()); n != 1 {
 		t.Errorf("the server has %d pools after a paused Pool was released, not 1", n)
-	}
-}
-
-// OP-14: everything comes back, in order, after the server has lost its database.
-func TestOP14LostDatabase(t *testing.T) {
-	t.Parallel()
-	e := setup(t).run()
-	pool := e.Pool("p")
-	objects := append(e.Base(), pool)
-	e.apply(objects...)
-	e.ready(objects...)
-	old := pool.Status.ID
-	if err := e.LoseDatabase(); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.StartGARM(e.ctx); err != nil {
-		t.Fatal(err)
-	}
-	e.eventually(func() error {
-		if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(pool), pool); err != nil {
-			return err
-		}
-		if pool.Status.ID == old {
-			return fmt.Errorf("the Pool still has the id of the lost database")
-		}
-		return nil
-	})
-	e.ready(objects...)
-	pools := e.pools()
-	if len(pools) != 1 || pools[0].ID != pool.Status.ID {
-		t.Errorf("the server has %d pools, the status says %s", len(pools), pool.Status.ID)
 	}
 }
 

@@ -43,28 +43,6 @@ func TestOP55UsersOfCredential(t *testing.T) {
 	e.gone(org, credential, endpoint)
 }
 
-// OP-20: what never got to the server goes without a call that deletes.
-func TestOP20DeletedBeforeCreated(t *testing.T) {
-	t.Parallel()
-	e := setup(t).run()
-	base := e.Base()
-	e.apply(base[2], base[3])
-	e.ready(base[2], base[3])
-	org, pool := e.Organization("early"), e.Pool("early")
-	credential := e.Credential("early", stack.EndpointName, "missing")
-	e.apply(org, pool, credential)
-	e.condition(org, v1beta1.ConditionReady, "False", v1beta1.ReasonFetchingWebhookSecretRefFailed)
-	e.condition(pool, v1beta1.ConditionReady, "False", v1beta1.ReasonFetchingScopeRefFailed)
-	e.condition(credential, v1beta1.ConditionReady, "False", v1beta1.ReasonFetchingWebhookSecretRefFailed)
-	e.delete(org)
-	e.delete(pool)
-	e.delete(credential)
-	e.gone(org, pool, credential)
-	if n := e.Proxy.Counts().Of("DELETE", "", 0); n > 0 {
-		t.Errorf("%d DELETEs were sent", n)
-	}
-}
-
 // OP-32: the built-in endpoint is adopted as it is, and stays when its resource goes.
 func TestOP32BuiltInEndpoint(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,8 +78,9 @@ func (a *actuator[O, R]) Guard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n := len(pools.Items); n > 0 {
-		return mirror.Wait(v1beta1.ReasonInUse, fmt.Sprintf("%d Pools refer to it, among them %s; delete them first", n, pools.Items[0].Name), 0)
+	left := slices.DeleteFunc(pools.Items, func(p v1beta1.Pool) bool { return refs.Left(&p) })
+	if n := len(left); n > 0 {
+		return mirror.Wait(v1beta1.ReasonInUse, fmt.Sprintf("%d Pools refer to it, among them %s; delete them first", n, left[0].Name), 0)
 	}
 	at, _ := p.View.PoolsOfEntity(a.seen)
 	if n := len(at); n > 0 {

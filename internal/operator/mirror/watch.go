@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/operator/refs"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
@@ -28,11 +29,11 @@ func Own() predicate.Predicate {
 	}}
 }
 
-// Deletions lets nothing through but that a resource is gone.
+// Deletions lets nothing through but that a resource is gone, or that the operator is done with it.
 func Deletions() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },
-		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		UpdateFunc:  func(e event.UpdateEvent) bool { return refs.Left(e.ObjectNew) && !refs.Left(e.ObjectOld) },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
 }

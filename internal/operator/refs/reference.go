@@ -3,10 +3,14 @@ package refs
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/garm-operator/garm-operator/api/v1beta1"
 )
 
 // Reference says that resources of one kind name resources of another. From names To.
@@ -37,7 +41,15 @@ func (r Reference[From]) Index(ctx context.Context, indexer client.FieldIndexer)
 	return nil
 }
 
-// Referrers returns the resources in a namespace that refer to a name; from the cache.
+// Left says whether the operator is done with a resource that is being deleted: what still holds it are finalizers of others.
+func Left(obj client.Object) bool {
+	return !obj.GetDeletionTimestamp().IsZero() && !slices.ContainsFunc(obj.GetFinalizers(), func(finalizer string) bool {
+		return strings.HasPrefix(finalizer, v1beta1.Group+"/")
+	})
+}
+
+// Referrers returns the resources in a namespace that refer to a name; from the cache. Those that the operator is done with
+// do not count.
 func (r Reference[From]) Referrers(ctx context.Context, c client.Reader, namespace, name string) ([]From, error) {
 	list := r.NewList()
 	options := []client.ListOption{client.MatchingFields{r.Field: name}}
@@ -47,7 +59,7 @@ func (r Reference[From]) Referrers(ctx context.Context, c client.Reader, namespa
 	if err := c.List(ctx, list, options...); err != nil {
 		return nil, fmt.Errorf("look up by %s: %w", r.Field, err)
 	}
-	return r.Items(list), nil
+	return slices.DeleteFunc(r.Items(list), func(from From) bool { return Left(from) }), nil
 }
 
 // Handler wakes the referrers of a resource that has changed.
