@@ -272,13 +272,7 @@ func TestCertificatesInFiles(t *testing.T) {
 	install(t, r.url())
 	var first *x509.Certificate
 	eventually(t, func(ctx context.Context) (err error) { first, err = shown(ctx, r, authority.PEM()); return err })
-	hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhookinstall.ConfigurationName}}
-	err = edit(t, hooks, func(h *admissionregistrationv1.ValidatingWebhookConfiguration) {
-		for i := range h.Webhooks {
-			h.Webhooks[i].ClientConfig.CABundle = authority.PEM()
-		}
-	})
-	if err != nil {
+	if err := webhookinstall.Trust(t.Context(), plane.Config(), authority.PEM()); err != nil {
 		t.Fatal(err)
 	}
 	waitServing(t)

@@ -59,6 +59,40 @@ func Install(ctx context.Context, config *rest.Config, url string) error {
 	return nil
 }
 
+// Trust makes every call trust authorities, in PEM, as whoever gives an operator its certificate in files has to.
+func Trust(ctx context.Context, config *rest.Config, authorities []byte) error {
+	c, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := c.Get(ctx, client.ObjectKey{Name: ConfigurationName}, hooks); err != nil {
+		return fmt.Errorf("look at the webhooks that are there: %w", err)
+	}
+	for i := range hooks.Webhooks {
+		hooks.Webhooks[i].ClientConfig.CABundle = authorities
+	}
+	if err := c.Update(ctx, hooks); err != nil {
+		return fmt.Errorf("say what webhooks trust: %w", err)
+	}
+	definitions, err := definitions(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range definitions {
+		d := &definitions[i]
+		if d.Spec.Conversion == nil || d.Spec.Conversion.Webhook == nil {
+			continue
+		}
+		base := d.DeepCopy()
+		d.Spec.Conversion.Webhook.ClientConfig.CABundle = authorities
+		if err := c.Patch(ctx, d, client.MergeFrom(base)); err != nil {
+			return fmt.Errorf("say what the conversion of %s trusts: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
 // CallURL turns the Service that a ValidatingWebhookConfiguration or a CustomResourceDefinition calls into a URL, the path kept.
 // Other objects are left alone.
 func CallURL(obj client.Object, url string) {

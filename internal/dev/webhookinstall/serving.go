@@ -45,13 +45,9 @@ func serves(ctx context.Context, c client.Client) error {
 	}
 	for i := range definitions {
 		if d := &definitions[i]; d.Spec.Conversion != nil && d.Spec.Conversion.Webhook != nil {
-			probe := &unstructured.Unstructured{}
-			probe.SetGroupVersionKind(schema.GroupVersionKind{Group: v1beta1.Group, Version: v1alpha1.GroupVersion.Version, Kind: d.Spec.Names.Kind})
-			probe.SetNamespace(metav1.NamespaceDefault)
-			probe.SetName("probe")
-			// It is incomplete, and refused for that only once it is converted.
-			if err := c.Create(ctx, probe, client.DryRunAll); !apierrors.IsInvalid(err) {
-				return fmt.Errorf("an incomplete %s in the old version was not refused for that: %w", d.Spec.Names.Kind, err)
+			// It has to be whole: what lacks a field is refused before it is converted.
+			if err := c.Create(ctx, oldProbe(d.Spec.Names.Kind), client.DryRunAll); err != nil {
+				return fmt.Errorf("a %s in the old version was refused: %w", d.Spec.Names.Kind, err)
 			}
 		}
 	}
@@ -59,6 +55,26 @@ func serves(ctx context.Context, c client.Client) error {
 		return fmt.Errorf("a Pool with bad extraSpecs was not refused: %w", err)
 	}
 	return nil
+}
+
+// oldProbe is a whole object in the old version.
+func oldProbe(kind string) client.Object {
+	spec := map[string]any{"credentialsName": "probe", "webhookSecretRef": map[string]any{"name": "probe", "key": "probe"}}
+	switch kind {
+	case v1beta1.KindRepository:
+		spec["owner"] = "probe"
+	case v1beta1.KindPool:
+		spec = map[string]any{
+			"githubScopeRef": map[string]any{"kind": v1beta1.KindOrganization, "name": "probe"}, "providerName": "probe", "imageName": "probe",
+			"flavor": "probe-old", "osType": "linux", "osArch": "amd64", "tags": []any{"probe"}, "enabled": true,
+			"maxRunners": int64(1), "minIdleRunners": int64(0), "runnerBootstrapTimeout": int64(20),
+		}
+	}
+	probe := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	probe.SetGroupVersionKind(schema.GroupVersionKind{Group: v1beta1.Group, Version: v1alpha1.GroupVersion.Version, Kind: kind})
+	probe.SetNamespace(metav1.NamespaceDefault)
+	probe.SetName("probe")
+	return probe
 }
 
 // probePool is a Pool whose only fault is one that the operator finds.
