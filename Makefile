@@ -36,23 +36,23 @@ demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=-
 	@assets=$$($(controlplane) etcd kube-apiserver) && KUBEBUILDER_ASSETS="$$assets" exec bin/garm-dev demo $(ARGS)
 
 # How many packages are tested at once, and how many tests in each: they wait for servers and processes more than they calculate.
-# The linter vets.
+# The packages that take longest, those in test/, come first. The linter vets.
 side_by_side := -vet=off -p 4 -parallel 6
+
+# Tests with the race detector, and the API servers that they start, collect garbage less often: they are short of time, not of memory.
+seldom_collected := GOGC=400
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
 # nothing of the programs.
 whole := /test/(e2e|scale)$$
 
-# Tests and the API servers that they start collect garbage less often: they are short of time, and never of memory.
-test: export GOGC ?= 400
-
 .PHONY: test
 test: ## Run the tests with a real API server; PKG=./garm/... for some of them.
 	@assets=$$($(controlplane)) && export KUBEBUILDER_ASSETS="$$assets"; \
-	packages=$$(go list $(PKG)); \
+	packages=$$(go list $(PKG) | sort -r); \
 	parts=$$(grep -vE '$(whole)' <<<"$$packages" || true); programs=$$(grep -E '$(whole)' <<<"$$packages" || true); \
 	run() { $(tool) gotestsum --format pkgname --format-hide-empty-pkg -- -timeout 30m $(side_by_side) $(ARGS) "$$@"; }; \
-	if [[ -n "$$parts" ]]; then run $(race) $$parts; fi; \
+	if [[ -n "$$parts" ]]; then $(seldom_collected) run $(race) $$parts; fi; \
 	if [[ -n "$$programs" ]]; then run $$programs; fi; \
 	if [[ "$(PKG)" == ./... ]]; then \
 		$(tool) gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- go -C test/monitoring test -json -timeout 30m $(ARGS) ./...; \
