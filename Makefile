@@ -72,6 +72,7 @@ generate: ## Generate deep copies and custom resource definitions from api/, the
 	cp config/crd/bases/*.yaml $(chart)/files/crds/
 	cp config/rbac/*_role.yaml config/rbac/user_roles.yaml $(chart)/files/rbac/
 	cp config/rbac/manager-role/role.yaml $(chart)/files/rbac/manager_role.yaml
+	cp config/rbac/all-namespaces/cluster_role.yaml $(chart)/files/rbac/manager_cluster_role.yaml
 	cp config/components/metrics-secure/roles.yaml $(chart)/files/rbac/metrics_roles.yaml
 	cp config/webhook/{manifests,conversion,service}.yaml $(chart)/files/webhook/
 

@@ -28,6 +28,7 @@ import (
 // OP-56: without the ClusterRole for webhooks the operator says which rights are missing and what to do, is not ready, and does all
 // else; once it has the role, the webhooks are served without a restart.
 func TestOP56WithoutTheRoleForWebhooks(t *testing.T) {
+	t.Parallel()
 	i := setup(t, stack.Options{})
 	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(namespace))
 	binding := &rbacv1.ClusterRoleBinding{}
@@ -107,8 +108,8 @@ func (i *installation) hooksAreForbidden() error {
 	if err != nil {
 		return err
 	}
-	hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := c.Get(i.ctx, client.ObjectKey{Name: access.WebhookConfiguration}, hooks); !apierrors.IsForbidden(err) {
+	hooks := &admissionregistrationv1.ValidatingWebhookConfigurationList{}
+	if err := c.List(i.ctx, hooks, client.MatchingFields{"metadata.name": access.WebhookConfiguration}); !apierrors.IsForbidden(err) {
 		return errors.Join(errors.New("the webhooks may still be read"), err)
 	}
 	return nil

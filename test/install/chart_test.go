@@ -27,6 +27,7 @@ func on(key string) map[string]any { return map[string]any{key: true} }
 
 // The same choices give the same objects, whether Helm or kustomize renders them.
 func TestChartAndKustomizeAgree(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		components []string
 		values     map[string]any
@@ -38,6 +39,14 @@ func TestChartAndKustomizeAgree(t *testing.T) {
 		"several namespaces": {
 			watch: "garm-operator-system,team-a", more: []manifests.Overlay{{Namespace: "team-a", Resources: []string{"rbac/namespace"}}},
 			values: values(map[string]any{"watchNamespaces": []string{namespace, "team-a"}}),
+		},
+		"other namespaces": {
+			components: []string{"components/other-namespaces"},
+			watch:      "team-a,team-b",
+			more: []manifests.Overlay{
+				{Namespace: "team-a", Resources: []string{"rbac/namespace"}}, {Namespace: "team-b", Resources: []string{"rbac/namespace"}},
+			},
+			values: values(map[string]any{"watchNamespaces": []string{"team-a", "team-b"}}),
 		},
 		"cert-manager":    {components: []string{"components/certmanager"}, values: values(map[string]any{"certManager": on("enabled")})},
 		"embedded server": {components: []string{"components/embedded-server"}, values: map[string]any{"embeddedServer": on("enabled")}},
@@ -97,6 +106,7 @@ func normal(t *testing.T, text []byte) map[string]any {
 
 // Values that cannot work are refused with a word on what to do.
 func TestChartRefusesBadValues(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		values map[string]any
 		want   []string

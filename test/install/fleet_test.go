@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,31 +15,39 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
-// namespace makes a namespace.
-func (i *installation) namespace(name string) {
+// makeNamespace makes a namespace.
+func (i *installation) makeNamespace(name string) {
 	i.t.Helper()
 	err := i.Kube.Create(i.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if client.IgnoreAlreadyExists(err) != nil {
 		i.t.Fatal(err)
 	}
+	i.namespaces = append(i.namespaces, name)
 }
 
-// fleet makes an organization with a pool in a namespace, under names of its own, waits until all is Ready, and removes
-// it again.
-func (i *installation) fleet(namespace string) {
+// fleet makes resources of every kind in a namespace, under names of its own at GARM, and waits until all are Ready and a
+// runner is shown.
+func (i *installation) fleet(namespace string) []client.Object {
 	i.t.Helper()
 	endpoint := i.Endpoint("github-" + namespace)
 	credential := i.Credential("bot-"+namespace, endpoint.Name, stack.TokenSecret)
 	org := i.Organization("org-" + namespace)
 	org.Spec.CredentialsRef.Name = credential.Name
+	repo := &v1beta1.Repository{ObjectMeta: metav1.ObjectMeta{Name: "widgets"}, Spec: v1beta1.RepositorySpec{
+		Owner: org.Name, CredentialsRef: org.Spec.CredentialsRef, WebhookSecretRef: org.Spec.WebhookSecretRef,
+	}}
+	enterprise := &v1beta1.Enterprise{ObjectMeta: metav1.ObjectMeta{Name: "enterprise-" + namespace}, Spec: v1beta1.EnterpriseSpec{
+		CredentialsRef: org.Spec.CredentialsRef, WebhookSecretRef: org.Spec.WebhookSecretRef,
+	}}
 	pool := i.Pool("p")
-	pool.Spec.GitHubScopeRef.Name = org.Name
+	pool.Spec.GitHubScopeRef.Name, pool.Spec.MinIdleRunners = org.Name, 1
 	urls := v1beta1.URL(i.ServerURL())
 	config := &v1beta1.GarmServerConfig{ObjectMeta: metav1.ObjectMeta{Name: stack.ServerConfig}, Spec: v1beta1.GarmServerConfigSpec{
 		MetadataURL: urls + "/api/v1/metadata", CallbackURL: urls + "/api/v1/callbacks", WebhookURL: urls + "/webhooks",
 	}}
 	objects := []client.Object{
-		config, i.Secret(stack.TokenSecret, "ghp_stack"), i.Secret(stack.WebhookSecret, "correct-horse-battery"), endpoint, credential, org, i.Image(stack.ImageName, "ubuntu-24.04"), pool,
+		config, i.Secret(stack.TokenSecret, "ghp_stack"), i.Secret(stack.WebhookSecret, "correct-horse-battery"), endpoint, credential,
+		org, repo, enterprise, i.Image(stack.ImageName, "ubuntu-24.04"), pool,
 	}
 	for _, o := range objects {
 		o.SetNamespace(namespace)
@@ -46,15 +55,27 @@ func (i *installation) fleet(namespace string) {
 	for _, o := range objects {
 		i.eventually(func() error { return i.Apply(i.ctx, o) }) // a Pool is refused until the webhooks are served
 	}
+	i.eventually(func() error { return errors.Join(i.allReady(objects), i.runnersShown(namespace, 1)) })
+	return objects
+}
+
+// loseRunner removes the runner of a fleet at GARM, and waits until it is not shown any more.
+func (i *installation) loseRunner(namespace string) {
+	i.t.Helper()
+	runners := &v1beta1.RunnerList{}
+	if err := i.Kube.List(i.ctx, runners, client.InNamespace(namespace)); err != nil {
+		i.t.Fatal(err)
+	}
+	lost := &runners.Items[0]
+	if err := i.GARM.DeleteInstance(i.ctx, lost.Status.Name, true); err != nil {
+		i.t.Fatal(err)
+	}
 	i.eventually(func() error {
-		for _, o := range objects {
-			if err := i.ready(o); err != nil {
-				return err
-			}
+		if err := i.Kube.Get(i.ctx, client.ObjectKeyFromObject(lost), lost); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("Runner %s is still there: %w", lost.Name, err)
 		}
 		return nil
 	})
-	i.remove(objects)
 }
 
 // converged waits until all objects that have conditions are Ready, and returns them.
@@ -70,15 +91,18 @@ func (i *installation) converged(decoded []*unstructured.Unstructured) []client.
 		objects[n].SetName(o.GetName())
 		objects[n].SetNamespace(o.GetNamespace())
 	}
-	i.eventually(func() error {
-		for _, o := range objects {
-			if err := i.ready(o); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	i.eventually(func() error { return i.allReady(objects) })
 	return objects
+}
+
+// allReady returns what is missing for all objects that have conditions to be Ready.
+func (i *installation) allReady(objects []client.Object) error {
+	for _, o := range objects {
+		if err := i.ready(o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (i *installation) ready(o client.Object) error {
@@ -110,8 +134,8 @@ func (i *installation) remove(objects []client.Object) {
 	})
 }
 
-// runnersShown returns what is missing for n Runners to be shown as running.
-func (i *installation) runnersShown(n int) error {
+// runnersShown returns what is missing for n Runners of a namespace to be shown as running.
+func (i *installation) runnersShown(namespace string, n int) error {
 	runners := &v1beta1.RunnerList{}
 	if err := i.Kube.List(i.ctx, runners, client.InNamespace(namespace)); err != nil {
 		return err

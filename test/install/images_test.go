@@ -33,6 +33,7 @@ func blob[T any](t *testing.T, layout string, d descriptor) T {
 // OP-64: the images of a release are for both architectures, run the program where the known image has it, as nobody, and are
 // the same for the same programs.
 func TestOP64Images(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "garm-operator")
 	if err := os.WriteFile(program, []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)

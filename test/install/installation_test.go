@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -34,7 +35,10 @@ type installation struct {
 	t     *testing.T
 	ctx   context.Context
 	plane *controlplane.ControlPlane
-	port  int // of the webhook server
+	port  int       // of the webhook server
+	begun time.Time // when nothing was installed yet
+
+	namespaces []string // all that it has made
 }
 
 // variables are the values of an installation.
@@ -44,17 +48,20 @@ func (i *installation) variables(watch string) map[string]string {
 	}
 }
 
-// setup brings up what the operator needs.
+// setup brings up what the operator needs, once no other test has anything installed.
 func setup(t *testing.T, options stack.Options) *installation {
 	t.Helper()
 	p := controlPlane(t)
+	installing.Lock()
+	t.Cleanup(installing.Unlock)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*deadline) // the tools may have to be built first
 	t.Cleanup(cancel)
 	out := &stack.Output{}
 	options.Plane, options.Dir, options.Log = p, t.TempDir(), slog.New(slog.NewTextHandler(out, nil))
 	options.Namespace = namespace
-	if options.Provider == "" {
-		options.Provider = "/bin/false" // it makes no machine, and need not
+	var err error
+	if options.Provider, err = stack.WriteProvider(options.Dir); err != nil {
+		t.Fatal(err)
 	}
 	s, err := stack.Up(ctx, options)
 	if err != nil {
@@ -72,7 +79,9 @@ func setup(t *testing.T, options stack.Options) *installation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &installation{Stack: s, t: t, ctx: ctx, plane: p, port: port}
+	i := &installation{Stack: s, t: t, ctx: ctx, plane: p, port: port, begun: time.Now(), namespaces: []string{namespace}}
+	t.Cleanup(i.clear)
+	return i
 }
 
 // install applies rendered manifests, as kubectl does, and takes the rights away again when the test ends.
@@ -157,21 +166,35 @@ func (i *installation) config() operatorconfig.Config {
 	config.Operator.MetricsBindAddress, config.Operator.HealthProbeBindAddress = "0", "0"
 	// "auto" means true inside a cluster.
 	config.Operator.WebhookEnabled, config.Operator.WebhookPort = "true", i.port
+	config.Operator.RunnerReconciliation = true // the one choice that a user would have to make for every kind to be at work
 	return config
 }
+
+// account is the user that the installed Pod is.
+const account = "system:serviceaccount:" + namespace + ":" + prefix + "controller-manager"
 
 // serviceAccount is the configuration of a client with the rights of the installed Pod.
 func (i *installation) serviceAccount() *rest.Config {
 	c := i.plane.Config()
 	c.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + namespace + ":" + prefix + "controller-manager",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+		UserName: account, Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
 	}
 	return c
 }
 
-// run starts the operator with the rights of its service account, which have to suffice, and returns how to wait for its end.
-func (i *installation) run(config operatorconfig.Config) (wait func() error) {
+// operator is one that runs in the test's process.
+type operator struct {
+	cancel context.CancelFunc
+	wait   func() error // for its end
+}
+
+func (o *operator) stop() error {
+	o.cancel()
+	return o.wait()
+}
+
+// run starts the operator with the rights of its service account, which have to suffice.
+func (i *installation) run(config operatorconfig.Config) *operator {
 	i.t.Helper()
 	out := &stack.Output{}
 	i.t.Cleanup(func() { // after the operator has ended
@@ -182,8 +205,8 @@ func (i *installation) run(config operatorconfig.Config) (wait func() error) {
 	return i.start(config, out)
 }
 
-// start starts the operator with the rights of its service account, and returns how to wait for its end.
-func (i *installation) start(config operatorconfig.Config, out *stack.Output, changes ...func(*operatorapp.Options)) (wait func() error) {
+// start starts the operator with the rights of its service account. It stops with the test at the latest.
+func (i *installation) start(config operatorconfig.Config, out *stack.Output, changes ...func(*operatorapp.Options)) *operator {
 	i.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -194,17 +217,16 @@ func (i *installation) start(config operatorconfig.Config, out *stack.Output, ch
 		change(&options)
 	}
 	go func() { done <- operatorapp.Run(ctx, config, options) }()
-	wait = sync.OnceValue(func() error { return <-done })
+	o := &operator{cancel: cancel, wait: sync.OnceValue(func() error { return <-done })}
 	i.t.Cleanup(func() {
-		cancel()
-		if err := wait(); err != nil && !i.t.Failed() {
+		if err := o.stop(); err != nil && !i.t.Failed() {
 			i.t.Logf("the operator ended with %v", err)
 		}
 		if i.t.Failed() {
 			i.t.Log(out.String())
 		}
 	})
-	return wait
+	return o
 }
 
 func (i *installation) eventually(check func() error) {

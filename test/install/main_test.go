@@ -28,7 +28,7 @@ const (
 var tools = &manifests.Tools{Root: "../.."}
 
 var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
-	p, err := controlplane.Start(context.Background(), controlplane.Options{})
+	p, err := controlplane.Start(context.Background(), controlplane.Options{ControllerManager: true, Audit: true, AuditReads: true})
 	plane = p
 	return p, err
 })
@@ -52,7 +52,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// controlPlane returns the API server that the tests share. They install into it one after the other.
+// installing is held by the test that has something installed: names are fixed, so there is room for one.
+var installing sync.Mutex
+
+// controlPlane returns the API server that the tests share.
 func controlPlane(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	if os.Getenv(controlplane.AssetsVariable) == "" {

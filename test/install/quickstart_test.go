@@ -29,6 +29,7 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Parallel()
 	i := setup(t, stack.Options{})
 	i.install(kustomize(t, manifests.Overlay{Resources: []string{"embedded"}}), nil)
 	config := i.config()
@@ -44,7 +45,6 @@ func TestQuickstart(t *testing.T) {
 	}
 	config.EmbeddedServer.DataDir, config.EmbeddedServer.ListenAddress = t.TempDir()+"/data", fmt.Sprintf("127.0.0.1:%d", port)
 	config.EmbeddedServer.ProvidersFile = providersFile(t)
-	config.Operator.RunnerReconciliation = true
 	i.run(config)
 
 	secrets := secretCommand.FindAllSubmatch(page, -1)
@@ -73,7 +73,7 @@ func TestQuickstart(t *testing.T) {
 		i.eventually(func() error { return i.tryApply(o) }) // a Pool is refused until the webhooks are served
 	}
 	objects := i.converged(resources)
-	i.eventually(func() error { return i.runnersShown(1) })
+	i.eventually(func() error { return i.runnersShown(namespace, 1) })
 	i.remove(objects)
 }
 
@@ -81,7 +81,11 @@ func TestQuickstart(t *testing.T) {
 func providersFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "providers.toml")
-	content := fmt.Sprintf("[[provider]]\nname = \"local\"\nprovider_type = \"external\"\n[provider.external]\nprovider_executable = %q\n", provider(t))
+	provider, err := stack.WriteProvider(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := fmt.Sprintf("[[provider]]\nname = \"local\"\nprovider_type = \"external\"\n[provider.external]\nprovider_executable = %q\n", provider)
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}

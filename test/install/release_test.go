@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
+	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
 // releaseFiles makes the manifests of a release and returns them by name.
@@ -38,6 +39,7 @@ func releaseFiles(t *testing.T) map[string][]byte {
 // OP-58: the files of a release have the known variables and no others; filled in, whatever the values are, the password is in
 // a Secret alone, as the text that it is, and the role is that of the namespace which is watched.
 func TestOP58ReleaseManifests(t *testing.T) {
+	t.Parallel()
 	files := releaseFiles(t)
 	for name, want := range map[string][]string{
 		"garm_operator_all.yaml": {
@@ -95,6 +97,7 @@ func TestOP58ReleaseManifests(t *testing.T) {
 
 // The shipped Pods fulfil the restricted pod security standard, and have no Secret in their arguments.
 func TestShippedPodsAreRestricted(t *testing.T) {
+	t.Parallel()
 	files := releaseFiles(t)
 	for _, name := range []string{"garm_operator.yaml", "garm_operator_embedded.yaml"} {
 		deployment := normal(t, files[name])["Deployment garm-operator-system/garm-operator-controller-manager"].(*appsv1.Deployment)
@@ -113,5 +116,19 @@ func TestShippedPodsAreRestricted(t *testing.T) {
 		if container.LivenessProbe == nil || container.ReadinessProbe == nil || !slices.Contains(container.Args, "--operator-leader-election") {
 			t.Errorf("%s: no probes, or no leader election", name)
 		}
+	}
+}
+
+// One way to have a server is applied over the other, in both directions: nothing of the one keeps the other from being applied.
+func TestOneServerReplacesTheOther(t *testing.T) {
+	t.Parallel()
+	i := setup(t, stack.Options{})
+	own := kustomize(t, manifests.Overlay{Resources: []string{"default"}})
+	embedded := kustomize(t, manifests.Overlay{Resources: []string{"embedded"}})
+	i.install(own, i.variables(namespace))
+	i.install(embedded, nil)
+	i.install(own, i.variables(namespace))
+	if config := i.config(); config.EmbeddedServer.Enabled || config.GARM.Server != i.Proxy.URL() {
+		t.Errorf("the server is %q, the embedded one %+v", config.GARM.Server, config.EmbeddedServer)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,35 +19,14 @@ import (
 	"github.com/garm-operator/garm-operator/internal/operator/access"
 )
 
-// machines is a provider whose machines exist as soon as they are asked for, and do nothing.
-const machines = `#!/bin/sh
-case "$GARM_COMMAND" in
-GetVersion) echo v0.1.1 ;;
-CreateInstance)
-	name=$(sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' | head -n 1)
-	echo '{"provider_id": "vm-'"$name"'", "name": "'"$name"'", "os_type": "linux", "os_arch": "amd64", "status": "running"}'
-	;;
-ListInstances) echo '[]' ;;
-esac
-`
-
-func provider(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "machines")
-	if err := os.WriteFile(path, []byte(machines), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // OP-56, OP-57, OP-58, OP-10, OP-62: what the default manifests install is enough, and all that the operator uses: every shipped
 // sample applies as it is and becomes Ready, runners are shown and go, a leader is elected, events are written.
 func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
-	i := setup(t, stack.Options{PublicGitHub: true, Provider: provider(t)})
+	t.Parallel()
+	i := setup(t, stack.Options{PublicGitHub: true})
 	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(namespace))
-	config := i.config()
-	config.Operator.RunnerReconciliation = true
-	i.run(config)
+	i.storeOld(namespace)
+	operator := i.run(i.config())
 	samples, err := manifests.Decode(kustomize(t, manifests.Overlay{Resources: []string{"samples"}}))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +35,7 @@ func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
 		i.eventually(func() error { return i.tryApply(o) }) // a Pool is refused until the webhooks are served
 	}
 	objects := i.converged(samples)
-	i.eventually(func() error { return i.runnersShown(3) })
+	i.eventually(func() error { return i.runnersShown(namespace, 3) })
 	i.eventually(func() error {
 		lease := &coordinationv1.Lease{}
 		if err := i.Kube.Get(i.ctx, client.ObjectKey{Namespace: namespace, Name: access.Lease}, lease); err != nil {
@@ -89,6 +66,7 @@ func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
 		}
 	}
 	i.remove(objects)
+	i.endedWith(operator)
 }
 
 // takesWebhooks proves OP-62: the server has something at the path of the webhook URL.
@@ -112,32 +90,71 @@ func (i *installation) takesWebhooks(config *v1beta1.GarmServerConfig) {
 	}
 }
 
-// OP-57: with a role for each of two namespaces the operator works in both, its own not among them.
+// OP-57: with a role for each of two namespaces the operator works in both, its own not among them, and uses each right in each.
 func TestOP57SeveralNamespaces(t *testing.T) {
+	t.Parallel()
 	i := setup(t, stack.Options{})
 	watched := []string{"team-a", "team-b"}
-	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(strings.Join(watched, ",")))
+	i.install(kustomize(t, manifests.Install("components/other-namespaces")), i.variables(strings.Join(watched, ",")))
 	for _, name := range watched {
-		i.namespace(name)
+		i.makeNamespace(name)
 		i.install(kustomize(t, manifests.Overlay{Namespace: name, Resources: []string{"rbac/namespace"}}), nil)
 	}
-	i.run(i.config())
+	i.storeOld(watched...)
+	operator := i.run(i.config())
 	for _, name := range watched {
-		i.fleet(name)
+		i.remove(i.fleet(name))
+	}
+	i.endedWith(operator)
+}
+
+// OP-23: a namespace that is deleted with the operator's role in it may lose the role first, which nobody can put back then. The
+// role for all namespaces lets the operator finish, as docs/uninstall.md says.
+func TestOP23NamespaceLosesItsRole(t *testing.T) {
+	t.Parallel()
+	i := setup(t, stack.Options{})
+	i.install(kustomize(t, manifests.Install("components/other-namespaces")), i.variables("team-e"))
+	i.makeNamespace("team-e")
+	i.install(kustomize(t, manifests.Overlay{Namespace: "team-e", Resources: []string{"rbac/namespace"}}), nil)
+	i.start(i.config(), &stack.Output{}) // not run, since it is refused some requests
+	i.fleet("team-e")
+	i.deleteNamespace("team-e")
+	i.install(releaseFiles(t)["garm_operator_rbac_all_namespaces.yaml"], nil)
+	i.finished("team-e")
+	if n := i.left(); n > 0 {
+		t.Errorf("%d pools and entities are left at GARM", n)
 	}
 }
 
-// OP-57: the variant for all namespaces works in every namespace.
+// OP-57, OP-23: the variant for all namespaces works in every namespace. One that is deleted with all that is in it finishes. While
+// no operator runs it waits, and webhooks that nobody answers do not keep it once the finalizers are taken off.
 func TestOP57AllNamespaces(t *testing.T) {
+	t.Parallel()
 	i := setup(t, stack.Options{})
 	i.install(kustomize(t, manifests.Install("components/all-namespaces")), i.variables("ignored"))
-	i.run(i.config())
-	i.namespace("team-c")
+	i.makeNamespace("team-c")
+	i.storeOld("team-c")
+	operator := i.run(i.config())
 	i.fleet("team-c")
+	i.deleteNamespace("team-c")
+	i.finished("team-c")
+	if n := i.left(); n > 0 {
+		t.Errorf("%d pools and entities are left at GARM", n)
+	}
+
+	i.makeNamespace("team-d")
+	i.fleet("team-d")
+	i.loseRunner("team-d")
+	i.endedWith(operator)
+	i.deleteNamespace("team-d")
+	i.waitsForFinalizers("team-d")
+	i.takeFinalizersOff("team-d")
+	i.finished("team-d")
 }
 
 // OP-57: a role of one namespace and a watch of all, or of another, ends at start with an error that names both ways out.
 func TestOP57RoleAndWatchDiffer(t *testing.T) {
+	t.Parallel()
 	i := setup(t, stack.Options{})
 	i.install(kustomize(t, manifests.Overlay{Resources: []string{"default"}}), i.variables(""))
 	config := i.config()
@@ -146,7 +163,7 @@ func TestOP57RoleAndWatchDiffer(t *testing.T) {
 		"team-x": {"namespace team-x", "Role garm-operator-manager-role", "config/rbac/namespace", "--operator-watch-namespace"},
 	} {
 		config.Operator.WatchNamespace = watch
-		err := i.run(config)()
+		err := i.run(config).wait()
 		var denied *access.DeniedError
 		if !errors.As(err, &denied) {
 			t.Fatalf("the operator ended with %v", err)

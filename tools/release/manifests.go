@@ -31,6 +31,10 @@ func manifests(args []string, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
+	everywhere, err := build(filepath.Join(config, "rbac", "all-namespaces"))
+	if err != nil {
+		return err
+	}
 	all, err := forVariables(split(standard))
 	if err != nil {
 		return err
@@ -42,7 +46,7 @@ func manifests(args []string, _ io.Writer) error {
 		write(dir, "garm_operator.yaml", rest),
 		write(dir, "garm_operator_embedded.yaml", split(embedded)),
 		write(dir, "garm_operator_rbac_namespace.yaml", watched(split(namespace))),
-		write(dir, "garm_operator_rbac_all_namespaces.yaml", clusterWide(rest)),
+		write(dir, "garm_operator_rbac_all_namespaces.yaml", installed(split(everywhere))),
 	)
 }
 
@@ -119,15 +123,17 @@ func watched(documents []string) []string {
 	return out
 }
 
-// clusterWide turns the role of the watched namespace into one of all.
-func clusterWide(documents []string) []string {
-	var out []string
-	for _, d := range documents {
-		if managerRole(d) {
-			d = strings.Replace(d, "  namespace: $OPERATOR_WATCH_NAMESPACE\n", "", 1)
-			d = strings.Replace(d, "kind: Role\n", "kind: ClusterRole\n", 2)
-			out = append(out, strings.Replace(d, "kind: RoleBinding\n", "kind: ClusterRoleBinding\n", 1))
-		}
+// names are what an installation calls the parts of the roles.
+var names = strings.NewReplacer(
+	"name: manager-role", "name: garm-operator-manager-role", "name: controller-manager", "name: garm-operator-controller-manager",
+	"namespace: system", "namespace: garm-operator-system",
+)
+
+// installed gives what is rendered without prefix and namespace those of an installation.
+func installed(documents []string) []string {
+	out := make([]string, len(documents))
+	for i, d := range documents {
+		out[i] = names.Replace(d)
 	}
 	return out
 }

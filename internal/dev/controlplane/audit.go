@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,9 @@ import (
 )
 
 // auditPolicy records who did what to which object, never its content: every request to the project's own group, and the
-// writes to everything else.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
+// writes to everything else. fullAuditPolicy records the reads of everything else, too.
+const (
+	auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
@@ -26,14 +28,24 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 - level: None
 `
+	fullAuditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: None
+  nonResourceURLs: ["*"]
+- level: Metadata
+`
+)
 
 // AuditEvent is one finished request to the API server.
 type AuditEvent struct {
 	Verb      string    // as RBAC names it: get, list, watch, create, update, patch, delete or deletecollection
-	User      string    // who asked; "admin" for ControlPlane.Config
+	User      string    // whose rights counted: the one that is impersonated, else who asked; "admin" for ControlPlane.Config
 	UserAgent string    // as the client sent it
 	Object    Object    // what was asked for
 	Code      int       // HTTP status of the answer
+	Forbidden bool      // whether the user has no right to it; admission, which also answers 403, does not count
 	Time      time.Time // when the request came in
 }
 
@@ -52,9 +64,13 @@ func (e AuditEvent) Write() bool {
 	return true
 }
 
-func enableAudit(arguments *envtest.Arguments, dir string) (log string, err error) {
+func enableAudit(arguments *envtest.Arguments, dir string, reads bool) (log string, err error) {
+	text := auditPolicy
+	if reads {
+		text = fullAuditPolicy
+	}
 	policy := filepath.Join(dir, "audit-policy.yaml")
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		return "", fmt.Errorf("write the audit policy: %w", err)
 	}
 	log = filepath.Join(dir, "audit.log")
@@ -62,8 +78,8 @@ func enableAudit(arguments *envtest.Arguments, dir string) (log string, err erro
 	return log, nil
 }
 
-// AuditEvents returns the requests of the project's group and the writes to all others that have been answered so far, in the
-// order of their end; watches appear when they end. An event is written right after the answer, so a caller that waits for one
+// AuditEvents returns the requests of the project's group and the writes to all others, with Options.AuditReads the reads of
+// them as well, that have been answered so far, in the order of their end; watches appear when they end. An event is written right after the answer, so a caller that waits for one
 // has to ask again. It is an error when Options.Audit is off.
 func (p *ControlPlane) AuditEvents() ([]AuditEvent, error) {
 	if p.AuditLog == "" {
@@ -99,13 +115,15 @@ func decodeAudit(log io.Reader) ([]AuditEvent, error) {
 
 func decodeAuditEvent(line []byte) (AuditEvent, error) {
 	var entry struct {
-		Verb      string
-		UserAgent string
-		User      struct{ Username string }
-		ObjectRef struct {
+		Verb             string
+		UserAgent        string
+		User             struct{ Username string }
+		ImpersonatedUser struct{ Username string }
+		ObjectRef        struct {
 			APIGroup, Resource, Subresource, Namespace, Name string
 		}
 		ResponseStatus           struct{ Code int }
+		Annotations              map[string]string
 		RequestReceivedTimestamp time.Time
 	}
 	if err := json.Unmarshal(line, &entry); err != nil {
@@ -114,10 +132,11 @@ func decodeAuditEvent(line []byte) (AuditEvent, error) {
 	ref := entry.ObjectRef
 	return AuditEvent{
 		Verb:      entry.Verb,
-		User:      entry.User.Username,
+		User:      cmp.Or(entry.ImpersonatedUser.Username, entry.User.Username),
 		UserAgent: entry.UserAgent,
 		Object:    Object{Group: ref.APIGroup, Resource: ref.Resource, Subresource: ref.Subresource, Namespace: ref.Namespace, Name: ref.Name},
 		Code:      entry.ResponseStatus.Code,
+		Forbidden: entry.Annotations["authorization.k8s.io/decision"] == "forbid",
 		Time:      entry.RequestReceivedTimestamp,
 	}, nil
 }

@@ -19,13 +19,25 @@ func TestDecodeAudit(t *testing.T) {
 		Object: Object{Group: "garm-operator.mercedes-benz.com", Resource: "pools", Subresource: "status", Namespace: "ci", Name: "small"},
 		Time:   time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC),
 	}
+	impersonated := event
+	impersonated.User = "somebody"
+	forbidden := event
+	forbidden.Forbidden = true
 	for name, test := range map[string]struct {
 		log  string
 		want []AuditEvent
 		fail string
 	}{
-		"empty":            {log: ""},
-		"two":              {log: auditLine + "\n" + auditLine + "\n", want: []AuditEvent{event, event}},
+		"empty": {log: ""},
+		"two":   {log: auditLine + "\n" + auditLine + "\n", want: []AuditEvent{event, event}},
+		"impersonated": {
+			log:  strings.Replace(auditLine, `"userAgent"`, `"impersonatedUser":{"username":"somebody"},"userAgent"`, 1) + "\n",
+			want: []AuditEvent{impersonated},
+		},
+		"forbidden": {
+			log:  strings.Replace(auditLine, `"userAgent"`, `"annotations":{"authorization.k8s.io/decision":"forbid"},"userAgent"`, 1) + "\n",
+			want: []AuditEvent{forbidden},
+		},
 		"one half written": {log: auditLine + "\n" + auditLine[:100], want: []AuditEvent{event}},
 		"damaged":          {log: auditLine + "\n{\n", fail: "line 2"},
 	} {

@@ -16,8 +16,10 @@ import (
 )
 
 // controllers are those of Kubernetes' own that users of the project's resources meet: they finish namespaces, collect what
-// owners leave behind, and give each namespace its service account and the API server's certificate.
-const controllers = "namespace-controller,garbage-collector-controller,serviceaccount-controller,root-ca-certificate-publisher-controller"
+// owners leave behind, give each namespace its service account and the API server's certificate, and let go of volumes that no
+// Pod uses.
+const controllers = "namespace-controller,garbage-collector-controller,serviceaccount-controller,root-ca-certificate-publisher-controller," +
+	"persistentvolumeclaim-protection-controller"
 
 // controllerManager is a running kube-controller-manager.
 type controllerManager struct {

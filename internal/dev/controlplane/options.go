@@ -27,6 +27,9 @@ type Options struct {
 	// Audit turns the audit log on, see ControlPlane.AuditEvents. Default: off.
 	Audit bool
 
+	// AuditReads, with Audit, records also what is only read outside the project's group. Default: off.
+	AuditReads bool
+
 	// ControllerManager runs kube-controller-manager with the controllers of namespaces, garbage and service accounts. Without it
 	// a namespace that is deleted never goes, and nothing follows its owner. Default: off.
 	ControllerManager bool

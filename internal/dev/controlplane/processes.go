@@ -69,7 +69,7 @@ func (p *ControlPlane) describe(options Options, programs programs) (*envtest.Co
 		return nil, err
 	}
 	if options.Audit {
-		if p.AuditLog, err = enableAudit(apiServer.Configure(), p.dir); err != nil {
+		if p.AuditLog, err = enableAudit(apiServer.Configure(), p.dir, options.AuditReads); err != nil {
 			return nil, err
 		}
 	}

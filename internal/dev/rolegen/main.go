@@ -32,7 +32,7 @@ func main() {
 func place(kind, name string) string {
 	switch {
 	case name == "manager-role" && kind == "ClusterRole":
-		return "components/all-namespaces/cluster_role.yaml"
+		return "rbac/all-namespaces/cluster_role.yaml"
 	case name == "manager-role":
 		return "rbac/manager-role/role.yaml"
 	default:

@@ -20,7 +20,7 @@ type Resource struct {
 func Resources() []Resource {
 	return []Resource{
 		{Kind: v1beta1.KindEnterprise, Singular: "enterprise", Plural: "enterprises", Old: true, Status: true, Finalizer: true},
-		{Kind: v1beta1.KindGarmServerConfig, Singular: "garmserverconfig", Plural: "garmserverconfigs", Status: true, Finalizer: true},
+		{Kind: v1beta1.KindGarmServerConfig, Singular: "garmserverconfig", Plural: "garmserverconfigs", Status: true},
 		{Kind: v1beta1.KindGitHubCredential, Singular: "githubcredential", Plural: "githubcredentials", Status: true, Finalizer: true},
 		{Kind: v1beta1.KindGitHubEndpoint, Singular: "githubendpoint", Plural: "githubendpoints", Status: true, Finalizer: true},
 		{Kind: v1beta1.KindImage, Singular: "image", Plural: "images", Old: true},

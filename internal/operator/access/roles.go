@@ -13,7 +13,7 @@ const aggregate = "rbac.authorization.k8s.io/aggregate-to-"
 func Roles() []any {
 	return []any{
 		role("manager-role", Watched()),
-		clusterRole("manager-role", Watched()),
+		clusterRole("manager-role", Everywhere()),
 		role("leader-election-role", LeaderElection()),
 		role("certificates-role", Certificates()),
 		clusterRole("webhook-role", Cluster()),

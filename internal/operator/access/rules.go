@@ -22,21 +22,24 @@ const (
 var (
 	read  = []string{"get", "list", "watch"}
 	write = []string{"patch", "update"}
-	// readPatch is for objects that are somebody else's but for a field or two.
-	readPatch = []string{"get", "list", "watch", "patch"}
+	// cached is what a cache does, and all that it takes to read from one.
+	cached = []string{"list", "watch"}
+	// cachedPatch is for objects that are somebody else's but for a field or two.
+	cachedPatch = []string{"list", "watch", "patch"}
 )
 
-// Watched returns what the operator does in each namespace that it works in.
+// Watched returns what the operator does in each namespace that it works in. Finalizers and owners of resources are part of
+// patches; the operator makes nothing the owner of anything, so it needs no right on the subresource finalizers.
 func Watched() []rbacv1.PolicyRule {
 	group := []string{v1beta1.Group}
 	all := func(Resource) bool { return true }
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: read},
-		{APIGroups: group, Resources: plurals("", all), Verbs: slices.Concat(read, write)},
+		{APIGroups: group, Resources: plurals("", all), Verbs: cached},
+		{APIGroups: group, Resources: plurals("", func(r Resource) bool { return r.Finalizer || r.Old }), Verbs: []string{"patch"}},
 		{APIGroups: group, Resources: plurals("", func(r Resource) bool { return r.Made }), Verbs: []string{"create", "delete"}},
-		{APIGroups: group, Resources: plurals("/finalizers", func(r Resource) bool { return r.Finalizer }), Verbs: []string{"update"}},
-		{APIGroups: group, Resources: plurals("/status", func(r Resource) bool { return r.Status }), Verbs: write},
+		{APIGroups: group, Resources: plurals("/status", func(r Resource) bool { return r.Status }), Verbs: []string{"patch"}},
 	}
 }
 
@@ -45,7 +48,7 @@ func LeaderElection() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"create"}},
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{Lease}, Verbs: slices.Concat([]string{"get"}, write)},
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{Lease}, Verbs: []string{"get", "update"}},
 	}
 }
 
@@ -54,29 +57,36 @@ func LeaderElection() []rbacv1.PolicyRule {
 func Certificates() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{CertificateSecret}, Verbs: readPatch},
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{CertificateSecret}, Verbs: cachedPatch},
 	}
 }
 
+// Everywhere returns what the operator does when it works in all namespaces: beside the work in each, saying which stored versions
+// are left once old objects are rewritten, which nobody can say who sees some namespaces only.
+func Everywhere() []rbacv1.PolicyRule {
+	return append(Watched(), rbacv1.PolicyRule{
+		APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions/status"}, ResourceNames: definitions(), Verbs: []string{"patch"},
+	})
+}
+
 // Cluster returns what the operator does with objects of the whole cluster, which it watches by name: putting the
-// authority of its certificates into its webhooks and definitions, and saying which stored versions are left once old
-// objects are rewritten.
+// authority of its certificates into its webhooks and definitions, and noting in which namespaces nothing old is stored.
 func Cluster() []rbacv1.PolicyRule {
-	crds := plurals("."+v1beta1.Group, func(r Resource) bool { return r.Old })
 	return []rbacv1.PolicyRule{
 		{
 			APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"validatingwebhookconfigurations"},
-			ResourceNames: []string{WebhookConfiguration}, Verbs: readPatch,
+			ResourceNames: []string{WebhookConfiguration}, Verbs: cachedPatch,
 		},
 		{
 			APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"},
-			ResourceNames: crds, Verbs: readPatch,
-		},
-		{
-			APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions/status"},
-			ResourceNames: crds, Verbs: []string{"patch"},
+			ResourceNames: definitions(), Verbs: slices.Concat([]string{"get"}, cachedPatch),
 		},
 	}
+}
+
+// definitions are the names of the custom resource definitions that have an old version.
+func definitions() []string {
+	return plurals("."+v1beta1.Group, func(r Resource) bool { return r.Old })
 }
 
 // Editor returns the rules of a user who keeps resources of a kind, Viewer those of one who only looks.
