@@ -3,6 +3,8 @@ package server_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +83,69 @@ func TestInstalledWebhookBringsJobs(t *testing.T) {
 	}
 	if log := w.log.String(); strings.Contains(log, hookSecret) {
 		t.Error("the log has the secret")
+	}
+}
+
+// OP-52: a forge that cannot be told a new secret signs by the old one, and no job is lost. A server that is killed meanwhile
+// tells the forge when it starts.
+func TestOP52RotationOfAWebhookSecretSurvivesAKill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{outside: true, webhooks: true})
+	server := w.program()
+	w.setUp(options{})
+	url := w.url + "/webhooks"
+	if _, err := w.client.UpdateController(t.Context(), wire.UpdateControllerParams{WebhookURL: &url}); err != nil {
+		t.Fatal(err)
+	}
+	orgs, err := w.client.ListOrganizations(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	org := orgs[0].ID
+	if _, err := w.client.InstallOrganizationWebhook(t.Context(), org, wire.InstallWebhookParams{}); err != nil {
+		t.Fatal(err)
+	}
+	w.pool(func(*wire.CreatePoolParams) {})
+	if _, err := w.github.AddFault(githubsim.Fault{Match: "^PATCH .*/hooks/", Status: 502}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.client.UpdateOrganization(t.Context(), org, wire.UpdateEntityParams{WebhookSecret: "another-secret"}); err != nil {
+		t.Fatal(err)
+	}
+	kill(server)
+	server = w.program()
+	if hooks := w.github.Hooks(); len(hooks) != 1 || hooks[0].Secret != hookSecret {
+		t.Fatalf("hooks: %+v", hooks)
+	}
+	job := githubsim.JobSpec{Repo: "acme/shop", Labels: []string{"linux", "x64"}}
+	if _, err := w.github.QueueJob(job); err != nil {
+		t.Fatal(err)
+	}
+	w.delivered("workflow_job", 1)
+	w.settled(1, wire.InstanceRunning)
+	kill(server)
+
+	w.github.ClearFaults()
+	w.program()
+	w.await(func() error {
+		if hooks := w.github.Hooks(); len(hooks) != 1 || hooks[0].Secret != "another-secret" {
+			return fmt.Errorf("hooks: %+v", hooks)
+		}
+		return nil
+	})
+	if _, err := w.github.QueueJob(job); err != nil {
+		t.Fatal(err)
+	}
+	w.delivered("workflow_job", 2)
+	w.settled(2, wire.InstanceRunning)
+	text, err := os.ReadFile(filepath.Join(w.dir, "garm.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{hookSecret, "another-secret"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the log shows %q", secret)
+		}
 	}
 }
 
