@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -144,5 +145,42 @@ func TestOP48TokenExpires(t *testing.T) {
 	}
 	if n := counts.Of("PUT", "/pools/{id}", http.StatusOK); n != 20 {
 		t.Errorf("%d PUTs for 20 pools:\n%s", n, counts)
+	}
+}
+
+// OP-48: tokens that really end cost one login each, however many resources are at work; nothing fails, and nothing is done twice.
+func TestOP48TokensThatEnd(t *testing.T) {
+	t.Parallel()
+	const life = 4 * time.Second
+	e := setup(t, func(o *stack.Options) { o.TokenLife = life }).run()
+	pools := e.Pools(20)
+	objects := append(e.Base(), pools...)
+	e.apply(objects...)
+	e.ready(objects...)
+	before, start, rounds := e.Proxy.Counts(), time.Now(), 0
+	logins := func() int { return e.Proxy.Counts().Since(before).Of("POST", "/auth/login", 0) }
+	for ; logins() < 3; rounds++ {
+		tag := fmt.Sprintf("ubuntu-%d", rounds)
+		edit(e, e.Image(stack.ImageName, ""), func(i *v1beta1.Image) { i.Spec.Tag = tag })
+		e.eventually(func() error {
+			for _, p := range e.pools() {
+				if p.Image != tag {
+					return fmt.Errorf("a pool has image %q, not %q", p.Image, tag)
+				}
+			}
+			return nil
+		})
+	}
+	e.ready(objects...)
+	counts, took := e.Proxy.Counts().Since(before), time.Since(start)
+	// Tokens end at whole seconds; the first and the last of them may be of the time before and after.
+	if n, most := counts.Of("POST", "/auth/login", 0), int(took/(life-time.Second))+2; n > most {
+		t.Errorf("%d logins in %s, more than %d:\n%s", n, took, most, counts)
+	}
+	if n := counts.Of("PUT", "/pools/{id}", http.StatusOK); n != rounds*len(pools) {
+		t.Errorf("%d PUTs for %d pools in %d rounds:\n%s", n, len(pools), rounds, counts)
+	}
+	if n := counts.Of("POST", "/organizations/{id}/pools", 0) + counts.Of("DELETE", "", 0); n > 0 {
+		t.Errorf("%d pools were made or removed", n)
 	}
 }

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
@@ -36,6 +37,8 @@ type Options struct {
 	ProviderConfig string
 	// OtherProviders are names of further providers that cannot make machines.
 	OtherProviders []string
+	// TokenLife is how long the server's tokens last, less than an operator of a server may set. Default: 24 hours.
+	TokenLife time.Duration
 	// Log gets what the server and the operator log. Default: nothing.
 	Log *slog.Logger
 }

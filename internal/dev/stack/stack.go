@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,7 @@ func (s *Stack) config() *garmconfig.Config {
 	c := &garmconfig.Config{}
 	c.Default.EnableWebhookManagement = true
 	c.JWTAuth.Secret = "mT4-vQ8_zL2xK6wP9rB3"
-	c.JWTAuth.TimeToLive = garmconfig.Duration(garmconfig.MinTokenLife)
+	c.JWTAuth.TimeToLive = garmconfig.Duration(cmp.Or(s.options.TokenLife, garmconfig.MinTokenLife))
 	c.Database.Backend = "sqlite3"
 	c.Database.Passphrase = "kX7-vR2_mQ9wL4zT8bN6jH3gF5dS1aPy"
 	c.Database.SQLite.DBFile = s.database()
