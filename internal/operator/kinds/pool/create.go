@@ -31,8 +31,9 @@ func (a *actuator) Create(ctx context.Context) (*garm.Pool, error) {
 	for i := range had {
 		ids = append(ids, had[i].ID)
 	}
+	began := time.Now()
 	plan := intent{
-		Time: time.Now().UTC().Round(time.Millisecond), ControllerID: p.ControllerID(), Scope: a.scope.id, Replaces: p.Object.Status.ID,
+		Time: began.UTC().Round(time.Millisecond), ControllerID: p.ControllerID(), Scope: a.scope.id, Replaces: p.Object.Status.ID,
 		Spec: a.want.fingerprint(), Extra: a.want.extraFingerprint(), Had: shortIDs(ids),
 	}
 	text, err := plan.encode()
@@ -42,8 +43,9 @@ func (a *actuator) Create(ctx context.Context) (*garm.Pool, error) {
 	if err := p.Annotate(ctx, map[string]string{v1beta1.AnnotationPoolIntent: text}); err != nil {
 		return nil, err
 	}
+	a.claims.sight(uid, plan.Time, began)
 	// A create that has begun is finished even if the process is asked to stop: an answer is cheaper than a search.
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), plan.Time.Add(createDeadline))
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), began.Add(createDeadline))
 	defer cancel()
 
 	a.claims.gate.RLock()

@@ -14,7 +14,7 @@ const (
 	// createDeadline bounds a create, waiting for its turn included. It is shorter than a leader's lease, so that a new
 	// leader that waits it out meets no create of the old one.
 	createDeadline = 10 * time.Second
-	// settleMargin allows for clocks that differ and for servers that finish what nobody waits for any more.
+	// settleMargin allows for servers that finish what nobody waits for any more.
 	settleMargin = 2 * time.Second
 	// settleGrid makes intents of about the same time share one list.
 	settleGrid = 4 * time.Second
@@ -22,6 +22,7 @@ const (
 
 // intent is stored on a Pool before its GARM pool is created.
 type intent struct {
+	// Time tells intents apart. Clocks differ, so that nothing else is concluded from it.
 	Time         time.Time `json:"time"`
 	ControllerID string    `json:"controller"`
 	Scope        string    `json:"scope"`
@@ -55,19 +56,12 @@ func intentOf(p *v1beta1.Pool, controllerID string) *intent {
 	return &i
 }
 
-// settled is when the outcome of the create can be known.
-func (i intent) settled() time.Time {
-	return i.Time.Add(createDeadline + settleMargin).Truncate(settleGrid).Add(settleGrid)
-}
-
-// settledBy is settled for a process that has first seen the intent at a time by its own clock: the one that has stored it
-// may have a clock that is ahead, but had stored it by then.
-func (i intent) settledBy(first time.Time) time.Time {
-	own := intent{Time: first}.settled()
-	if theirs := i.settled(); theirs.Before(own) {
-		return theirs
-	}
-	return own
+// settles is when the outcome of a create can be known by a process that has first seen its intent at a time. Only its own
+// clock counts: the intent was stored before that, so that the create is over a deadline later, whatever time the intent gives
+// and however wrong the clock was that gave it. The result has the reading of the monotonic clock that first has.
+func settles(first time.Time) time.Time {
+	wall := first.Round(0)
+	return first.Add(wall.Add(createDeadline + settleMargin).Truncate(settleGrid).Add(settleGrid).Sub(wall))
 }
 
 // had says whether a pool was there before the create.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,22 +103,45 @@ func TestIntentIsOpenUntilTheStatusChanges(t *testing.T) {
 	}
 }
 
-// An intent is settled once its create is over by the clock of whoever looks, however far ahead the other clock was.
+// Whatever the clock of whoever has stored an intent: its outcome is looked for when its create is over, and not much later.
 func TestIntentOfAnotherClock(t *testing.T) {
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	for name, c := range map[string]struct {
-		stored time.Time
-		most   time.Duration
-	}{
-		"the same clock":        {now, createDeadline + settleMargin + settleGrid},
-		"long ago":              {now.Add(-time.Hour), -time.Hour + createDeadline + settleMargin + settleGrid},
-		"a clock a day ahead":   {now.Add(24 * time.Hour), createDeadline + settleMargin + settleGrid},
-		"a clock a year behind": {now.AddDate(-1, 0, 0), -time.Hour},
-	} {
-		if got := (intent{Time: c.stored}).settledBy(now).Sub(now); got > c.most {
-			t.Errorf("%s: settled after %s, not %s", name, got, c.most)
+	rapid.Check(t, func(t *rapid.T) {
+		day := int64(24 * time.Hour)
+		stored := time.Unix(1_800_000_000, rapid.Int64Range(0, day).Draw(t, "stored at"))
+		skew := time.Duration(rapid.OneOf(rapid.Int64Range(-400*day, 400*day), rapid.Int64Range(-int64(time.Minute), int64(time.Minute))).Draw(t, "skew"))
+		written := intent{Time: stored.Add(skew).UTC().Round(time.Millisecond)}
+		first := stored.Add(time.Duration(rapid.Int64Range(0, day).Draw(t, "seen after")))
+
+		all := newClaims()
+		settled := settles(all.sight("1", written.Time, first))
+		if settled.Before(stored.Add(createDeadline + settleMargin)) {
+			t.Errorf("settled %s after it was stored, while its create may be on the way", settled.Sub(stored))
+		}
+		if most := createDeadline + settleMargin + settleGrid; settled.Sub(first) > most {
+			t.Errorf("settled %s after it was seen, not %s", settled.Sub(first), most)
+		}
+		later := first.Add(time.Duration(rapid.Int64Range(0, day).Draw(t, "looked again after")))
+		if again := settles(all.sight("1", written.Time, later)); !again.Equal(settled) {
+			t.Errorf("another look moves it from %s to %s", settled, again)
+		}
+	})
+}
+
+// Intents of about the same time are settled at once, so that they share a list; and the steps of a clock do not count.
+func TestIntentsSettleTogether(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0) // on the grid
+	for _, first := range []time.Time{start, start.Add(time.Second), start.Add(settleGrid - 1)} {
+		if got := settles(first).Sub(start); got != createDeadline+settleMargin+settleGrid {
+			t.Errorf("an intent seen after %s is settled after %s", first.Sub(start), got)
 		}
 	}
+	if settled := settles(time.Now()); !strings.Contains(settled.String(), " m=") {
+		t.Error("the reading of the monotonic clock is lost")
+	}
+}
+
+func TestSightings(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	all := newClaims()
 	if all.sight("1", now, now) != now || all.sight("1", now, now.Add(time.Minute)) != now {
 		t.Error("an intent that was seen before counts from then on")

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -17,15 +16,9 @@ import (
 // recover finds out what came of an open intent: the pool that it created, or nil if it created none.
 func (a *actuator) recover(ctx context.Context, open *intent) (*garm.Pool, error) {
 	uid := a.pass.Object.UID
-	first := a.claims.sight(uid, open.Time, time.Now())
-	settled := open.settledBy(first)
+	settled := settles(a.claims.sight(uid, open.Time, time.Now()))
 	if rest := time.Until(settled); rest > 0 {
-		if open.Time.Before(first.Add(settleMargin)) {
-			return nil, mirror.Again(rest)
-		}
-		return nil, mirror.Wait(v1beta1.ReasonReconciling, fmt.Sprintf(
-			"an earlier process began to create the GARM pool at %s, by a clock that is ahead of this one; what came of it is looked for after %s",
-			open.Time.Format(time.RFC3339), settled.UTC().Format(time.RFC3339)), rest)
+		return nil, mirror.Again(rest)
 	}
 	a.claims.gate.Lock()
 	defer a.claims.gate.Unlock()
