@@ -36,7 +36,7 @@ type webhooks struct {
 
 // newWebhooks makes what the configuration asks for. missing is told which rights the certificate lacks.
 func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer, missing func([]access.Right)) (*webhooks, error) {
-	if cfg.WebhookEnabled == "false" || (cfg.WebhookEnabled != "true" && !api.inCluster) {
+	if !serves(cfg, api.inCluster) {
 		return &webhooks{}, nil
 	}
 	o := webhook.Options{Port: cfg.WebhookPort, CertDir: cfg.WebhookCertDir}
@@ -77,6 +77,11 @@ func addresses(cfg operatorconfig.Operator) []string {
 		all = append(all, net.JoinHostPort(host, strconv.Itoa(cfg.WebhookPort)))
 	}
 	return all
+}
+
+// serves says whether webhooks are served: where it is not said, inside a cluster only.
+func serves(cfg operatorconfig.Operator, inCluster bool) bool {
+	return cfg.WebhookEnabled == "true" || (cfg.WebhookEnabled != "false" && inCluster)
 }
 
 // fromFiles says whether the certificate is in files, as cert-manager and the known operator's manifests have it.

@@ -141,3 +141,72 @@ func TestNewEntityIsSeenToWork(t *testing.T) {
 		})
 	}
 }
+
+// OP-9: when the pool manager of a new entity starts within 3 s, v0.1.5 is asked often enough that what waits for it goes on
+// within 5 s, for each kind of entity.
+func TestNewEntityIsSeenInTime(t *testing.T) {
+	const wanted = 5 * time.Second
+	params := garm.CreateEntityParams{Owner: "octo", Name: "New", CredentialsName: "pat"}
+	kinds := map[string]struct {
+		create func(*testing.T, *remote.View) (string, error)
+		runs   func(*remote.View, string) bool
+	}{
+		"enterprise": {
+			func(t *testing.T, v *remote.View) (string, error) {
+				o, err := v.Writer().CreateEnterprise(t.Context(), params)
+				return o.ID, err
+			},
+			func(v *remote.View, id string) bool {
+				o, _, _ := v.Enterprise(id)
+				return o.PoolManagerStatus.Running
+			},
+		},
+		"organization": {
+			func(t *testing.T, v *remote.View) (string, error) {
+				o, err := v.Writer().CreateOrganization(t.Context(), params)
+				return o.ID, err
+			},
+			func(v *remote.View, id string) bool {
+				o, _, _ := v.Organization(id)
+				return o.PoolManagerStatus.Running
+			},
+		},
+		"repository": {
+			func(t *testing.T, v *remote.View) (string, error) {
+				o, err := v.Writer().CreateRepository(t.Context(), params)
+				return o.ID, err
+			},
+			func(v *remote.View, id string) bool {
+				o, _, _ := v.Repository(id)
+				return o.PoolManagerStatus.Running
+			},
+		},
+	}
+	for name, kind := range kinds {
+		for _, starts := range []time.Duration{0, 100 * time.Millisecond, 600 * time.Millisecond, time.Second, 1600 * time.Millisecond, 2900 * time.Millisecond} {
+			t.Run(name+" after "+starts.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server := remotetest.NewServer()
+					server.SetVersion("v0.1.5")
+					populate(t, server, 1, 0)
+					session := run(t, server, remote.Options{})
+					pass(10 * time.Second)
+					id, err := kind.create(t, session.View())
+					if err != nil {
+						t.Fatal(err)
+					}
+					server.SetPoolManager(id, garm.PoolManagerStatus{})
+					begun := time.Now()
+					pass(starts)
+					server.SetPoolManager(id, garm.PoolManagerStatus{Running: true})
+					for !kind.runs(session.View(), id) && time.Since(begun) < time.Minute {
+						pass(50 * time.Millisecond)
+					}
+					if took := time.Since(begun); took > wanted {
+						t.Errorf("seen after %s", took)
+					}
+				})
+			})
+		}
+	}
+}
