@@ -3,14 +3,18 @@ package operator_test
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,6 +27,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/garm-operator/garm-operator/internal/dev/devcert"
 )
 
 // logins stands before a server, notes what tokens say of their end, and can take one for invalid.
@@ -235,12 +241,25 @@ func (e *env) synced(metrics string) {
 	})
 }
 
-// OP-59, --operator-metrics-secure: metrics go over TLS, to those only who may get them.
+// OP-59, --operator-metrics-secure, --operator-metrics-cert-dir: metrics go over TLS with the certificate that is given, to those
+// only who may get them.
 func TestOP59SecureMetrics(t *testing.T) {
 	t.Parallel()
 	e := setup(t)
 	metrics := freePort(t)
-	e.program("--operator-metrics-secure", "--operator-metrics-bind-address="+metrics)
+	authority, err1 := devcert.NewAuthority("metrics")
+	if err1 != nil {
+		t.Fatal(err1)
+	}
+	pair, err2 := authority.Issue("127.0.0.1")
+	certificate, key, err3 := devcert.EncodePair(pair)
+	dir := t.TempDir()
+	if err := errors.Join(
+		err2, err3, os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	e.program("--operator-metrics-secure", "--operator-metrics-cert-dir="+dir, "--operator-metrics-bind-address="+metrics)
 	reader := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: e.namespace + "-metrics"}, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: reader.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: reader.Name},
@@ -258,7 +277,7 @@ func TestOP59SecureMetrics(t *testing.T) {
 		{"an account with the role", prometheus, http.StatusOK},
 	} {
 		e.eventually(func() error {
-			status, body, err := secureGet(e.ctx, "https://"+metrics+"/metrics", c.token)
+			status, body, err := secureGet(e.ctx, authority.Pool(), "https://"+metrics+"/metrics", c.token)
 			if err != nil {
 				return err
 			}
@@ -288,7 +307,7 @@ func (e *env) token(account string) string {
 	return request.Status.Token
 }
 
-func secureGet(ctx context.Context, url, token string) (int, string, error) {
+func secureGet(ctx context.Context, trusted *x509.CertPool, url, token string) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, "", err
@@ -296,7 +315,7 @@ func secureGet(ctx context.Context, url, token string) (int, string, error) {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
 	res, err := (&http.Client{Transport: transport, Timeout: time.Minute}).Do(req)
 	if err != nil {
 		return 0, "", err
