@@ -129,6 +129,8 @@ release: ## Make the files of a release in dist/: make release VERSION=v1.2.3.
 	done
 	go -C tools build -o $(release) ./release
 	$(release) manifests config $(VERSION) dist
+	mkdir dist/.build/monitoring && cp -R config/prometheus config/grafana config/kube-state-metrics dist/.build/monitoring/
+	$(release) archive $(commit_time) dist/garm-operator_monitoring.tar.gz dist/.build/monitoring
 	$(release) package charts/garm-operator $(VERSION) $(commit_time) dist
 	$(release) sbom . $(VERSION) $(commit_time) dist/.build/linux_*/* > dist/garm-operator.bom.spdx
 	$(release) licenses . dist/.build/linux_*/* > dist/3RD_PARTY_LICENSES.txt

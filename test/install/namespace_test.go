@@ -85,6 +85,22 @@ func (i *installation) clear() {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	i.ctx = ctx
+	for _, name := range i.namespaces { // first what has finalizers: a namespace that finds some waits for seconds before it looks again
+		if err := i.Kube.DeleteAllOf(ctx, &corev1.PersistentVolumeClaim{}, client.InNamespace(name)); err != nil {
+			i.t.Error(err)
+		}
+		i.eventually(func() error {
+			claims := &corev1.PersistentVolumeClaimList{}
+			if err := i.Kube.List(ctx, claims, client.InNamespace(name)); err != nil {
+				return err
+			}
+			if n := len(claims.Items); n > 0 {
+				return fmt.Errorf("%d volume claims are still there", n)
+			}
+			return nil
+		})
+		i.takeFinalizersOff(name)
+	}
 	for _, name := range i.namespaces {
 		err := i.Kube.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		if client.IgnoreNotFound(err) != nil {
@@ -92,7 +108,6 @@ func (i *installation) clear() {
 		}
 	}
 	for _, name := range i.namespaces {
-		i.takeFinalizersOff(name)
 		i.finished(name)
 	}
 }
