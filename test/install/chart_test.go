@@ -50,6 +50,10 @@ func TestChartAndKustomizeAgree(t *testing.T) {
 		},
 		"cert-manager":    {components: []string{"components/certmanager"}, values: values(map[string]any{"certManager": on("enabled")})},
 		"embedded server": {components: []string{"components/embedded-server"}, values: map[string]any{"embeddedServer": on("enabled")}},
+		"embedded server with providers": {
+			components: []string{"components/embedded-server", "components/embedded-server-providers"},
+			values:     map[string]any{"embeddedServer": map[string]any{"enabled": true, "providersConfigMap": "garm-operator-garm-server-providers"}},
+		},
 		"embedded server with a network policy": {
 			components: []string{"components/embedded-server", "components/network-policy", "components/network-policy/garm"},
 			values:     map[string]any{"embeddedServer": on("enabled"), "networkPolicy": on("enabled")},
@@ -117,6 +121,7 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"a misspelt key":       {values(map[string]any{"replica": 2}), []string{"replica"}},
 		"replicas as text":     {values(map[string]any{"replicas": "2"}), []string{"/replicas", "integer"}},
 		"replicas of embedded": {map[string]any{"embeddedServer": on("enabled"), "replicas": 2}, []string{"replicas has to be 1"}},
+		"lonely providers":     {values(map[string]any{"embeddedServer": map[string]any{"providersConfigMap": "p"}}), []string{"embeddedServer.enabled=true"}},
 		"lonely PDB":           {values(map[string]any{"podDisruptionBudget": on("enabled")}), []string{"replicas of 2 or more"}},
 		"all and some":         {values(map[string]any{"watchAllNamespaces": true, "watchNamespaces": []string{"a"}}), []string{"watchNamespaces has to be empty"}},
 		"bad namespace":        {values(map[string]any{"watchNamespaces": []string{"Team_A"}}), []string{"/watchNamespaces/0"}},

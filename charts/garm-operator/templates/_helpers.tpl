@@ -20,6 +20,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.embeddedServer.enabled .Values.podDisruptionBudget.enabled }}
 {{- fail "podDisruptionBudget.enabled has to be false with embeddedServer.enabled: the single replica could never be moved" }}
 {{- end }}
+{{- if and .Values.embeddedServer.providersConfigMap (not .Values.embeddedServer.enabled) }}
+{{- fail "embeddedServer.providersConfigMap needs embeddedServer.enabled=true: the server of garm.server has providers of its own" }}
+{{- end }}
 {{- if and .Values.podDisruptionBudget.enabled (lt (int .Values.replicas) 2) }}
 {{- fail "podDisruptionBudget.enabled needs replicas of 2 or more: a single replica could never be moved" }}
 {{- end }}
