@@ -2,8 +2,10 @@ package operator_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -102,6 +104,15 @@ func TestOP13NamesOfGitHub(t *testing.T) {
 	}}
 	e.apply(append(e.Base()[:5], org, enterprise, repository)...)
 	e.ready(org, enterprise, repository)
+	var events corev1.EventList
+	if err := e.Kube.List(e.ctx, &events, client.InNamespace(e.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range events.Items {
+		if strings.Contains(event.Message, v1beta1.ReasonPoolManagerFailure) {
+			t.Errorf("a pool manager that starts is told as a failure of %s: %s", event.InvolvedObject.Name, event.Message)
+		}
+	}
 	atOrg, err1 := e.GARM.GetOrganization(e.ctx, org.Status.ID)
 	atEnterprise, err2 := e.GARM.GetEnterprise(e.ctx, enterprise.Status.ID)
 	atRepository, err3 := e.GARM.GetRepository(e.ctx, repository.Status.ID)

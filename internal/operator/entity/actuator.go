@@ -34,6 +34,7 @@ type actuator[O mirror.Object, R any] struct {
 	secret   *refs.Secret
 	value    []byte
 	sent     bool
+	made     bool
 	seen     string
 	// foreign says that the recorded id is another entity's, so that it does not count.
 	foreign bool
@@ -183,7 +184,7 @@ func (a *actuator[O, R]) Create(ctx context.Context) (*R, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.seen, a.sent = a.Entity(&r).ID, true
+	a.seen, a.sent, a.made = a.Entity(&r).ID, true, true
 	p.MarkSecret(a.mark(a.secret, a.seen))
 	return &r, nil
 }
@@ -261,20 +262,6 @@ func (a *actuator[O, R]) Project(r *R) {
 func (a *actuator[O, R]) Attend(ctx context.Context, r *R) error {
 	both := mirror.Join(mirror.Classify(mirror.Updating, a.poolManager(r)), a.attendWebhook(ctx, r))
 	return &both
-}
-
-func (a *actuator[O, R]) poolManager(r *R) error {
-	manager := a.Entity(r).PoolManagerStatus
-	if manager.Running {
-		a.pass.Conditions.True(v1beta1.ConditionPoolManager, v1beta1.ReasonPoolManagerRunning, "")
-		return nil
-	}
-	reason := manager.FailureReason
-	if reason == "" {
-		reason = "the pool manager has not started yet"
-	}
-	a.pass.Conditions.False(v1beta1.ConditionPoolManager, v1beta1.ReasonPoolManagerFailure, reason)
-	return mirror.Degrade(v1beta1.ReasonPoolManagerFailure, "the pool manager is not running: "+reason, 0)
 }
 
 // mark ties the version of the secret to the object it was sent to.
