@@ -53,6 +53,11 @@ func TestSession(t *testing.T) {
 			if s.firstRuns != 2 {
 				t.Errorf("%d first-runs, want 2", s.firstRuns)
 			}
+			for _, asked := range []string{`"email":"a@example.com"`, `"username":"` + testUser + `"`, `"password":"` + testPassword + `"`} {
+				if !strings.Contains(s.firstRun, asked) {
+					t.Errorf("the first-run asks for %s, without %s", s.firstRun, asked)
+				}
+			}
 		})
 		t.Run("OP-49 no first-run where it is not allowed"+name, func(t *testing.T) {
 			s := newStub()

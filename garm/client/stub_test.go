@@ -33,7 +33,9 @@ type stub struct {
 	handle       http.HandlerFunc
 
 	logins, firstRuns, calls int
-	tokens                   map[string]time.Time
+	// firstRun is what the last first-run asked for.
+	firstRun string
+	tokens   map[string]time.Time
 }
 
 func newStub() *stub {
@@ -65,6 +67,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case path == "/first-run":
 		s.firstRuns++
+		s.firstRun = readAll(r)
 		if s.initialized {
 			text(409, `{"error":"Conflict","details":"already initialized"}`)(w, r)
 			return
@@ -128,7 +131,7 @@ func clientOf(t *testing.T, s http.RoundTripper, change ...func(*client.Config))
 	return c
 }
 
-func withInit(c *client.Config) { c.Init = true }
+func withInit(c *client.Config) { c.Init, c.Email = true, "a@example.com" }
 
 func password(f func() string) func(*client.Config) {
 	return func(c *client.Config) {
