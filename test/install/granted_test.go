@@ -158,6 +158,10 @@ func (i *installation) storeOld(namespaces ...string) {
 		if !kind.Old {
 			continue
 		}
+		// Whatever an earlier installation has noted there of its namespaces.
+		if err := i.Kube.Patch(i.ctx, definition, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`))); err != nil {
+			i.t.Fatal(err)
+		}
 		if err := i.Kube.Status().Patch(i.ctx, definition, patch); err != nil {
 			i.t.Fatal(err)
 		}
