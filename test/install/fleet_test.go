@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,7 +58,21 @@ func (i *installation) fleet(namespace string) []client.Object {
 		i.eventually(func() error { return i.Apply(i.ctx, o) }) // a Pool is refused until the webhooks are served
 	}
 	i.eventually(func() error { return errors.Join(i.allReady(objects), i.runnersShown(namespace, 1)) })
+	i.judges(pool, stack.ImageName)
 	return objects
+}
+
+// judges proves that the webhooks find what they look for: a Pool that equals another, and the user of an Image.
+func (i *installation) judges(pool *v1beta1.Pool, image string) {
+	i.t.Helper()
+	equal := &v1beta1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: pool.Namespace, Name: "equal"}, Spec: pool.Spec}
+	if err := i.Kube.Create(i.ctx, equal); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), strconv.Quote(pool.Name)) {
+		i.t.Errorf("a second Pool with the same spec: %v", err)
+	}
+	used := &v1beta1.Image{ObjectMeta: metav1.ObjectMeta{Namespace: pool.Namespace, Name: image}}
+	if err := i.Kube.Delete(i.ctx, used); err == nil || !strings.Contains(err.Error(), strconv.Quote(pool.Name)) {
+		i.t.Errorf("the deletion of an Image that is in use: %v", err)
+	}
 }
 
 // loseRunner removes the runner of a fleet at GARM, and waits until it is not shown any more.

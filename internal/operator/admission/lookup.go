@@ -44,21 +44,6 @@ func (l lookup) findLive(ctx context.Context, namespace string, match func(*v1be
 	return keep(list.Items, match), nil
 }
 
-// confirm returns those Pools that are still as the cache showed them. It stops at the first, since one is enough.
-func (l lookup) confirm(ctx context.Context, found []v1beta1.Pool, match func(*v1beta1.Pool) bool) (*v1beta1.Pool, error) {
-	for i := range found {
-		pool := &v1beta1.Pool{}
-		err := l.live.Get(ctx, client.ObjectKeyFromObject(&found[i]), pool)
-		if client.IgnoreNotFound(err) != nil {
-			return nil, err
-		}
-		if err == nil && counts(pool, match) {
-			return pool, nil
-		}
-	}
-	return nil, nil
-}
-
 func keep(pools []v1beta1.Pool, match func(*v1beta1.Pool) bool) []v1beta1.Pool {
 	return slices.DeleteFunc(pools, func(p v1beta1.Pool) bool { return !counts(&p, match) })
 }

@@ -69,11 +69,14 @@ func (h *pools) equal(ctx context.Context, pool *v1beta1.Pool, req request) (*v1
 	key := poolspec.Key(pool)
 	same := func(p *v1beta1.Pool) bool { return p.Name != pool.Name && poolspec.Key(p) == key }
 	found, err := h.find(ctx, pool.Namespace, poolspec.Field, key, same)
+	if err == nil && len(found) > 0 {
+		found, err = h.findLive(ctx, pool.Namespace, same) // the cache may show one that has just gone
+	}
 	if err != nil {
 		return nil, err
 	}
-	if found, err := h.confirm(ctx, found, same); found != nil || err != nil {
-		return found, err
+	if len(found) > 0 {
+		return &found[0], nil
 	}
 	entry, me := entryOf(pool.Namespace, key), admission{uid: req.UID, name: pool.Name}
 	for {
