@@ -60,16 +60,23 @@ func hasSecret(want string) func(githubsim.Hook) error {
 	}
 }
 
-// marked waits until a resource has recorded its webhook, so that nothing is left to do.
+// marked waits until resources have recorded that the server and its webhook have the webhook secret as it is now, so that
+// nothing is left to do.
 func (e *env) marked(objects ...client.Object) {
 	e.t.Helper()
+	sent := e.Secret(stack.WebhookSecret, "")
+	if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(sent), sent); err != nil {
+		e.t.Fatal(err)
+	}
 	for _, o := range objects {
 		e.eventually(func() error {
 			if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(o), o); err != nil {
 				return err
 			}
-			if o.GetAnnotations()[v1beta1.AnnotationWebhookMarker] == "" {
-				return fmt.Errorf("%s has no marker", o.GetName())
+			for _, name := range []string{v1beta1.AnnotationSecretMarker, v1beta1.AnnotationWebhookMarker} {
+				if marker := o.GetAnnotations()[name]; !strings.Contains(marker, sent.ResourceVersion) {
+					return fmt.Errorf("%s of %s is %q, without version %s", name, o.GetName(), marker, sent.ResourceVersion)
+				}
 			}
 			return nil
 		})

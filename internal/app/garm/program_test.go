@@ -195,10 +195,6 @@ func TestSV5LogFileIsReopened(t *testing.T) {
 	if err := os.Rename(file, rotated); err != nil {
 		t.Fatal(err)
 	}
-	before, err := os.ReadFile(rotated)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +208,10 @@ func TestSV5LogFileIsReopened(t *testing.T) {
 			t.Fatalf("the new file has %q, %v", text, err)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+	before, err := os.ReadFile(rotated)
+	if err != nil {
+		t.Fatal(err)
 	}
 	stop()
 	if got := <-code; got != 0 {

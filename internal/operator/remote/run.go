@@ -43,6 +43,10 @@ func (s *Session) Start(ctx context.Context) error {
 
 // connect makes one attempt and returns the view of a server that is ready, or why it is not.
 func (s *Session) connect(ctx context.Context) (*View, error) {
+	if err := s.controller.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.controller.Release(1)
 	info, err := s.client.GetController(ctx)
 	if err == nil && info.ControllerID == "" {
 		err = errors.New("the answer of GET /controller has no controller id: is this address a GARM server?")
@@ -129,24 +133,37 @@ func (s *Session) watch(ctx context.Context, view *View) {
 			}
 		}
 		probed = time.Now()
-		info, err := s.client.GetController(ctx)
+		err := s.look(ctx, view)
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, errors.Is(err, ErrStaleView):
 			return
 		case retryAfter(err) > 0:
 			// It is there, and says when to come back.
 			wait(ctx, retryAfter(err), nil)
-			continue
 		case err != nil:
 			s.down(reasonOf(err), err)
 			return
-		case info.ControllerID != view.identity.ControllerID:
-			s.opts.Log.Info("GARM has another controller id: everything is read anew", "server", s.opts.Server,
-				"was", view.identity.ControllerID, "is", info.ControllerID)
-			return
 		}
-		s.setState(func(st *State) { st.Controller = info })
 	}
+}
+
+// look reads the controller once.
+func (s *Session) look(ctx context.Context, view *View) error {
+	if err := s.controller.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer s.controller.Release(1)
+	info, err := s.client.GetController(ctx)
+	if err != nil {
+		return err
+	}
+	if info.ControllerID != view.identity.ControllerID {
+		s.opts.Log.Info("GARM has another controller id: everything is read anew", "server", s.opts.Server,
+			"was", view.identity.ControllerID, "is", info.ControllerID)
+		return ErrStaleView
+	}
+	s.setState(func(st *State) { st.Controller = info })
+	return nil
 }
 
 // keep lists a kind whenever its schedule says so.

@@ -17,9 +17,11 @@ type Session struct {
 	client Client
 	hub    hub
 	writes *semaphore.Weighted
-	poke   chan struct{}
-	doubt  chan struct{}
-	budget *window
+	// controller is held by whoever reads or changes the controller, so that no answer from before a change is taken for later.
+	controller *semaphore.Weighted
+	poke       chan struct{}
+	doubt      chan struct{}
+	budget     *window
 
 	mu    sync.RWMutex
 	state State
@@ -30,13 +32,14 @@ type Session struct {
 func New(client Client, opts Options) *Session {
 	opts = opts.withDefaults()
 	return &Session{
-		opts:   opts,
-		client: client,
-		writes: semaphore.NewWeighted(int64(opts.WritesInFlight)),
-		poke:   make(chan struct{}, 1),
-		doubt:  make(chan struct{}, 1),
-		budget: &window{span: time.Minute, max: maxRestRequests},
-		state:  State{Phase: PhaseConnecting, Identity: Identity{Server: opts.Server}, Since: time.Now()},
+		opts:       opts,
+		client:     client,
+		writes:     semaphore.NewWeighted(int64(opts.WritesInFlight)),
+		controller: semaphore.NewWeighted(1),
+		poke:       make(chan struct{}, 1),
+		doubt:      make(chan struct{}, 1),
+		budget:     &window{span: time.Minute, max: maxRestRequests},
+		state:      State{Phase: PhaseConnecting, Identity: Identity{Server: opts.Server}, Since: time.Now()},
 	}
 }
 

@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,6 +149,34 @@ func TestURLsRequired(t *testing.T) {
 		synctest.Wait()
 		if s := session.State(); !s.Ready() || s.Controller.MetadataURL != url {
 			t.Errorf("right after the URLs were set the state is %+v", s)
+		}
+	})
+}
+
+// A change of the controller is seen at once by who made it, whatever look at the controller is under way.
+func TestControllerAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := remotetest.NewServer()
+		session := run(t, server, remote.Options{})
+		server.SetDelay(func(op string) time.Duration {
+			if op == "GetController" {
+				return time.Second
+			}
+			return 0
+		})
+		for i := range 3 {
+			session.Poke()
+			pass(time.Duration(i) * 400 * time.Millisecond)
+			url := fmt.Sprintf("https://garm-%d.example.com", i)
+			if _, err := session.View().Writer().UpdateController(t.Context(), garm.UpdateControllerParams{MetadataURL: &url}); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				if have := session.State().Controller; have.MetadataURL != url || have.Version == "" {
+					t.Fatalf("after the change to %s the controller is %+v", url, have)
+				}
+				pass(500 * time.Millisecond)
+			}
 		}
 	})
 }

@@ -24,14 +24,30 @@ type Writer struct{ view *View }
 // Writer returns the writer of the view.
 func (v *View) Writer() *Writer { return &Writer{view: v} }
 
-// UpdateController changes the server's URLs. It works in PhaseURLsRequired, too, and wakes the session.
+// UpdateController changes the server's URLs. It works in PhaseURLsRequired, too, and wakes the session. What it returns is
+// the State's Controller from then on.
 func (w *Writer) UpdateController(ctx context.Context, params garm.UpdateControllerParams) (garm.ControllerInfo, error) {
 	var info garm.ControllerInfo
+	s := w.view.session
+	if err := s.controller.Acquire(ctx, 1); err != nil {
+		return info, fmt.Errorf("UpdateController: wait for a look at the controller: %w", err)
+	}
+	defer s.controller.Release(1)
 	err := w.call(ctx, "UpdateController", State.Connected, func(c Client) (err error) {
 		info, err = c.UpdateController(ctx, params)
 		return err
 	})
-	w.view.session.Poke()
+	if err == nil {
+		s.setState(func(st *State) {
+			if info.Hostname == "" {
+				info.Hostname = st.Controller.Hostname
+			}
+			if st.Identity == w.view.identity {
+				st.Controller = info
+			}
+		})
+	}
+	s.Poke()
 	return info, err
 }
 

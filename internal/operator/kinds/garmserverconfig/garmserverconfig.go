@@ -67,7 +67,7 @@ func (a *actuator) Diff(info *garm.ControllerInfo) []string {
 	return fields
 }
 
-func (a *actuator) Update(ctx context.Context, info *garm.ControllerInfo, fields []string) (*garm.ControllerInfo, error) {
+func (a *actuator) Update(ctx context.Context, _ *garm.ControllerInfo, fields []string) (*garm.ControllerInfo, error) {
 	var params garm.UpdateControllerParams
 	spec := a.pass.Object.Spec
 	for _, f := range fields {
@@ -83,9 +83,6 @@ func (a *actuator) Update(ctx context.Context, info *garm.ControllerInfo, fields
 	updated, err := a.pass.View.Writer().UpdateController(ctx, params)
 	if err != nil {
 		return nil, err
-	}
-	if updated.Hostname == "" {
-		updated.Hostname = info.Hostname
 	}
 	return &updated, nil
 }
