@@ -3,7 +3,9 @@ package upgrade_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,6 +96,16 @@ func (c *cluster) storedVersions() map[string][]string {
 		stored[definition.Spec.Names.Plural] = definition.Status.StoredVersions
 	}
 	return stored
+}
+
+// notes returns the annotations of a definition that say of which namespaces nothing old is stored.
+func (c *cluster) notes(name string) []string {
+	c.t.Helper()
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	c.must(c.kube.Get(c.ctx, client.ObjectKey{Name: name}, definition))
+	return slices.DeleteFunc(slices.Collect(maps.Keys(definition.Annotations)), func(key string) bool {
+		return !strings.HasPrefix(key, "stored-version.")
+	})
 }
 
 func withoutRules(c *cluster, schema *apiextensionsv1.CustomResourceValidation) *apiextensionsv1.CustomResourceValidation {

@@ -122,6 +122,11 @@ func (c *cluster) someNamespacesOnce(t *testing.T) {
 	c.change(imageDefinition, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Names.ShortNames = []string{"img"} })
 	start("another definition", "rewrote", 4, oldFleet, operatorNamespace)
 	start("the same definition", "", 0, oldFleet, operatorNamespace)
+	c.change(imageDefinition, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Names.ShortNames = nil })
+	start("another definition, and one namespace less", "rewrote", 2, oldFleet)
+	if notes := c.notes(imageDefinition); len(notes) != 1 || !strings.HasSuffix(notes[0], "/"+oldFleet) {
+		t.Errorf("the definition has the notes %v", notes)
+	}
 	if got := c.storedVersions()["images"]; !slices.Equal(got, []string{"v1alpha1", "v1beta1"}) {
 		t.Errorf("stored versions are %v, and other namespaces may hold old resources", got)
 	}

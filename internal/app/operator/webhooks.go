@@ -62,11 +62,7 @@ func newWebhooks(cfg operatorconfig.Operator, opts Options, api apiServer, missi
 // addresses are where the API server may call this process by URL: where the configuration says, or else this machine.
 func addresses(cfg operatorconfig.Operator) []string {
 	if u, err := url.Parse(cfg.WebhookURL); err == nil && u.Host != "" {
-		port := u.Port()
-		if port == "" {
-			port = "443"
-		}
-		return []string{net.JoinHostPort(strings.ToLower(u.Hostname()), port)}
+		return []string{webhookcert.Address(u)}
 	}
 	var all []string
 	hosts := []string{"localhost", "127.0.0.1", "::1"}

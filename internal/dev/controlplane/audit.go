@@ -79,8 +79,8 @@ func enableAudit(arguments *envtest.Arguments, dir string, reads bool) (log stri
 }
 
 // AuditEvents returns the requests of the project's group and the writes to all others, with Options.AuditReads the reads of
-// them as well, that have been answered so far, in the order of their end; watches appear when they end. An event is written right after the answer, so a caller that waits for one
-// has to ask again. It is an error when Options.Audit is off.
+// these as well, that have been answered so far, in the order of their end; watches appear when they end. An event is written
+// right after the answer, so a caller that waits for one has to ask again. It is an error when Options.Audit is off.
 func (p *ControlPlane) AuditEvents() ([]AuditEvent, error) {
 	if p.AuditLog == "" {
 		return nil, errors.New("the control plane was started without Options.Audit")

@@ -22,9 +22,9 @@ const (
 	removalRetry = time.Minute
 )
 
-// spread moves a delay by up to half of it either way, so that many resources do not call at once.
+// spread moves a delay by up to half of it either way, so that many resources do not call at once. 0 stays 0.
 func spread(d time.Duration) time.Duration {
-	return d/2 + rand.N(d) //nolint:gosec // not a secret
+	return d/2 + rand.N(max(d, 1)) //nolint:gosec // not a secret
 }
 
 // conflictDelay is how long to wait before a server is asked again that says, for the nth time since it has removed its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,12 +27,18 @@ func noted(definition *apiextensionsv1.CustomResourceDefinition, namespace strin
 	return definition.Annotations[notePrefix+namespace] == noteOf(definition)
 }
 
-// note records on the definition that nothing old is stored in a namespace. An operator that may not do so looks again at each
-// start.
+// note records on the definition that nothing old is stored in a namespace, and takes away what was noted of the definition as
+// it was before: nothing follows from that, and some of it may be of namespaces that are gone. Where that meets the note of
+// another operator, that one looks again at its next start. An operator that may not do so looks again at each start.
 func (r *Rewriter) note(ctx context.Context, definition *apiextensionsv1.CustomResourceDefinition, namespace string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": definition.UID, "annotations": map[string]string{notePrefix + namespace: noteOf(definition)},
-	}})
+	annotations := map[string]any{}
+	for key, value := range definition.Annotations {
+		if strings.HasPrefix(key, notePrefix) && value != noteOf(definition) {
+			annotations[key] = nil
+		}
+	}
+	annotations[notePrefix+namespace] = noteOf(definition)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": definition.UID, "annotations": annotations}})
 	if err != nil {
 		return fmt.Errorf("write the note for the namespace %s: %w", namespace, err)
 	}
@@ -41,6 +48,9 @@ func (r *Rewriter) note(ctx context.Context, definition *apiextensionsv1.CustomR
 		r.options.Log.Info("may not note that nothing is stored in an old version, and looks again at the next start",
 			"definition", definition.Name, "namespace", namespace, "error", err.Error())
 		return nil
+	}
+	if err == nil {
+		definition.Annotations = target.Annotations
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package webhookcert
 
 import (
 	"bytes"
+	"cmp"
 	"net"
 	"net/url"
 	"slices"
@@ -97,20 +98,21 @@ func calls(obj client.Object, p place) (ours []call, elsewhere []string) {
 	return ours, elsewhere
 }
 
+// Address returns the host:port pair that an https URL leads to, as Options.Addresses has it.
+func Address(u *url.URL) string {
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), "443"))
+}
+
 // takes says whether a URL leads here, and by which name; by none where the URL has an address.
 func (p place) takes(text string) (host string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "", false
 	}
-	port := u.Port()
-	if port == "" {
-		port = "443"
-	}
-	host = strings.ToLower(u.Hostname())
-	if !slices.Contains(p.addresses, net.JoinHostPort(host, port)) {
+	if !slices.Contains(p.addresses, Address(u)) {
 		return "", false
 	}
+	host = strings.ToLower(u.Hostname())
 	if net.ParseIP(host) != nil {
 		return "", true
 	}

@@ -51,6 +51,13 @@ func newMissing(o Options) *missing { return &missing{options: o} }
 func (m *missing) review(rights []access.Right) { m.set(&m.reviewed, rights) }
 func (m *missing) try(rights []access.Right)    { m.set(&m.tried, rights) }
 
+// lastReview is what the API server has said when it was last asked.
+func (m *missing) lastReview() []access.Right {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reviewed
+}
+
 // set tells of a change, once.
 func (m *missing) set(part *[]access.Right, rights []access.Right) {
 	m.mu.Lock()

@@ -27,8 +27,9 @@ type Options struct {
 	// Overlap is for how long the authority before a new one stays trusted, far longer than any replica takes to show a
 	// certificate of the new one. Default: 1 day.
 	Overlap time.Duration
-	// Addresses are the host:port pairs at which the API server may call this operator by URL, such as localhost:9443. Calls
-	// by other URLs lead to others, and are left alone. Those to Services of the Secret's namespace need none.
+	// Addresses are the host:port pairs at which the API server may call this operator by URL, in lower case, such as
+	// localhost:9443. Calls by other URLs lead to others, and are left alone. Those to Services of the Secret's namespace need
+	// none.
 	Addresses []string
 	// Again is how often it is looked whether rights that were missing have been given. Default: 30 seconds.
 	Again time.Duration

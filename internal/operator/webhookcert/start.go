@@ -57,15 +57,18 @@ func (k *Keeper) waitForRights(ctx context.Context, c controller.Controller, gro
 	}
 }
 
-// begin asks which rights there are, starts the watches for which they suffice, and returns the objects to ask for again. Where the API server does not say, nothing is known to be missing.
+// begin asks which rights there are, starts the watches for which they suffice, and returns the objects to ask for again. Where
+// the API server does not say, what it said before counts; at first nothing is known to be missing.
 func (k *Keeper) begin(ctx context.Context, c controller.Controller, group *errgroup.Group, opening *sync.WaitGroup, all []*watched) []*watched {
 	var asked []access.Right
 	for _, w := range all {
 		asked = append(asked, w.needs()...)
 	}
 	missing, err := access.Missing(ctx, k.reviews, asked)
-	if err != nil && ctx.Err() == nil {
-		k.options.Log.Info("cannot find out whether the rights suffice to keep the certificate of the webhooks", "error", err.Error())
+	if err != nil {
+		if missing = k.missing.lastReview(); ctx.Err() == nil {
+			k.options.Log.Info("cannot find out whether the rights suffice to keep the certificate of the webhooks", "error", err.Error())
+		}
 	}
 	lacks := func(rights []access.Right) bool {
 		return slices.ContainsFunc(rights, func(r access.Right) bool { return slices.Contains(missing, r) })

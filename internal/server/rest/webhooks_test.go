@@ -249,6 +249,26 @@ func TestOP52RotationWithoutHookPermission(t *testing.T) {
 	}
 }
 
+// Where webhooks are managed no longer, nobody will tell the forge the new secret: the old one ends, and users are told.
+func TestOP52RotationThatNobodyEnds(t *testing.T) {
+	s, entity, _ := managed(t)
+	s.want(t, 200, "POST", entity+"/webhook", "{}")
+	s.engine.webhooks.Fail(model.Upstream("GitHub answers 503"))
+	s.want(t, 200, "PUT", entity, map[string]any{"webhook_secret": "second"})
+	s.svc.ManageWebhooks = false
+	for range 2 {
+		s.svc.SettleWebhookSecrets(t.Context())
+		state, err := s.store.WebhookState(t.Context(), model.EntityID(strings.TrimPrefix(entity, "/repositories/")))
+		if err != nil || len(state.Accepted(time.Now())) != 1 {
+			t.Errorf("%d secrets are accepted, %v", len(state.Accepted(time.Now())), err)
+		}
+	}
+	events, _ := s.want(t, 200, "GET", entity, nil)["events"].([]any)
+	if len(events) != 2 || !strings.Contains(events[1].(map[string]any)["message"].(string), "give it the new one there") {
+		t.Errorf("events: %v", events)
+	}
+}
+
 func TestWebhookGoesWithItsEntity(t *testing.T) {
 	for name, test := range map[string]struct {
 		query string

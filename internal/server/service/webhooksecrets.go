@@ -42,6 +42,7 @@ func (s *Service) SettleWebhookSecrets(ctx context.Context) {
 			return
 		}
 		if !s.managed(e) {
+			s.giveUpSecret(ctx, e)
 			continue
 		}
 		outcome, err := s.tellSecret(ctx, e)
@@ -51,6 +52,21 @@ func (s *Service) SettleWebhookSecrets(ctx context.Context) {
 		case outcome == secretFailed && ctx.Err() == nil:
 			s.Log.Debug("The webhook still has the old secret", "entity", e.FullName(), "error", err)
 		}
+	}
+}
+
+// giveUpSecret ends the wait for the forge where this server manages webhooks no longer: an old secret must not count for ever.
+func (s *Service) giveUpSecret(ctx context.Context, e model.Entity) {
+	var waited bool
+	err := s.Store.UpdateWebhookState(ctx, e.ID, func(now *model.WebhookState) error {
+		waited = now.Waiting()
+		now.Forget()
+		return nil
+	})
+	if err != nil {
+		s.Log.Error("An old webhook secret could not be forgotten", "entity", e.FullName(), "error", err)
+	} else if waited {
+		s.addEvent(ctx, e, model.LevelError, "the webhook at the forge may have the old secret, which counts no longer, since this server does not manage webhooks any more; give it the new one there")
 	}
 }
 

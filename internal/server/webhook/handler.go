@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
+	"github.com/garm-operator/garm-operator/internal/weburl"
 )
 
 // Store is what webhooks need of the database.
@@ -160,7 +161,7 @@ func (h *Handler) tellElsewhere(e model.Entity, job string) {
 	}
 	if _, told := h.elsewhere.LoadOrStore(e.ID, struct{}{}); !told {
 		h.log.Warn("Webhooks about jobs come from another host than that of the endpoint, and are ignored; if both are one forge, the endpoint's base_url has to be the address that the webhooks name",
-			"entity", e.FullName(), "endpoint", e.Endpoint().Name, "base_url", e.Endpoint().BaseURL, "host", u.Host)
+			"entity", e.FullName(), "endpoint", e.Endpoint().Name, "base_url", weburl.WithoutLogin(e.Endpoint().BaseURL), "host", u.Host)
 	}
 }
 

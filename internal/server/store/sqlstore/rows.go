@@ -108,9 +108,14 @@ func (t table[T]) insert(ctx context.Context, q querier, row *T, extra ...field)
 
 // update writes all columns of the row with the given key.
 func (t table[T]) update(ctx context.Context, q querier, key any, row *T, extra ...field) error {
+	return t.set(ctx, q, key, append(t.own(row), extra...))
+}
+
+// set changes columns of a row.
+func (t table[T]) set(ctx context.Context, q querier, key any, fields []field) error {
 	var sets []string
 	var args []any
-	for _, f := range append(t.own(row), extra...) {
+	for _, f := range fields {
 		sets, args = append(sets, f.column+" = ?"), append(args, f.value)
 	}
 	_, err := q.ExecContext(ctx, "UPDATE "+t.name+" SET "+strings.Join(sets, ", ")+" WHERE "+t.key+" = ?", append(args, key)...)

@@ -41,9 +41,7 @@ func (s *Store) UpdateWebhookState(ctx context.Context, id model.EntityID, updat
 			return err
 		}
 		t.written = true
-		_, err = t.ExecContext(ctx, "UPDATE entities SET webhook_secret = ?, old_webhook_secrets = ?, webhook_told_at = ?, webhook_installed = ? WHERE id = ?",
-			fields[0].value, fields[1].value, fields[2].value, fields[3].value, id)
-		return err
+		return entities.set(ctx, t, id, fields)
 	})
 }
 
@@ -70,8 +68,7 @@ func (s *Store) webhookState(ctx context.Context, q querier, id model.EntityID) 
 	return state, sealed, err
 }
 
-// webhookFields are the columns of a state: the secret, the old ones, when the forge was told, and whether it is installed.
-// What has not changed stays as it was sealed.
+// webhookFields are the columns of a state. What has not changed stays as it was sealed.
 func (s *Store) webhookFields(before, state model.WebhookState, sealed sealedWebhook) (fields []field, err error) {
 	if !bytes.Equal(before.Secret, state.Secret) {
 		if sealed.secret, err = s.seal.seal(webhookSecretPurpose, state.Secret); err != nil {
