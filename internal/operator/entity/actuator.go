@@ -88,10 +88,15 @@ func (a *actuator[O, R]) resolveCredentials(ctx context.Context) error {
 
 // Recorded returns the id in the status, unless another controller drew it.
 func (a *actuator[O, R]) Recorded() string {
-	if a.foreign || (a.status.ControllerID != "" && a.status.ControllerID != a.pass.ControllerID()) {
+	if a.foreign || a.elsewhere() {
 		return ""
 	}
 	return a.status.ID
+}
+
+// elsewhere says that what the resource stood for is at another server.
+func (a *actuator[O, R]) elsewhere() bool {
+	return a.status.ControllerID != "" && a.status.ControllerID != a.pass.ControllerID()
 }
 
 func (a *actuator[O, R]) Observe(ctx context.Context) (*R, error) {
@@ -114,10 +119,11 @@ func (a *actuator[O, R]) Observe(ctx context.Context) (*R, error) {
 }
 
 // byKey looks for the entity by its natural key. One that takes the place of a recorded one counts only once the server has
-// said that that is gone.
+// said that that is gone. A resource of another server that is being deleted has none here: what has its name is somebody
+// else's.
 func (a *actuator[O, R]) byKey(ctx context.Context) (*R, error) {
 	endpoint := a.knownEndpoint()
-	if endpoint == "" || (a.deleting() && a.renamed()) {
+	if endpoint == "" || (a.deleting() && (a.renamed() || a.elsewhere())) {
 		return nil, nil
 	}
 	found, synced := a.ByKey(a.pass.View, endpoint, a.spec)
@@ -152,7 +158,7 @@ func (a *actuator[O, R]) Gone(ctx context.Context) (bool, error) {
 		return a.pass.View.ConfirmGone(ctx, a.Remote, a.seen)
 	}
 	endpoint := a.knownEndpoint()
-	if endpoint == "" || a.renamed() {
+	if endpoint == "" || a.renamed() || a.elsewhere() {
 		return true, nil
 	}
 	if err := a.pass.View.Relist(ctx, a.Remote, time.Now()); err != nil {
@@ -172,7 +178,7 @@ func (a *actuator[O, R]) Create(ctx context.Context) (*R, error) {
 		a.value = value
 	}
 	// Should no answer come, the entity is found by this once the resource is deleted.
-	a.status.Endpoint = a.endpoint
+	a.status.ID, a.status.ControllerID, a.status.Endpoint = "", p.ControllerID(), a.endpoint
 	p.Event(corev1.EventTypeNormal, mirror.EventCreating, "creating %s at the GARM server", a.spec.Name)
 	r, err := a.Adapter.Create(ctx, p.View.Writer(), garm.CreateEntityParams{
 		Owner: a.spec.Owner, Name: a.spec.Name, CredentialsName: a.spec.CredentialsRef.Name,
