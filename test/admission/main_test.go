@@ -174,7 +174,7 @@ func eventually(t *testing.T, check func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	var last error
-	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		last = check(ctx)
 		return last == nil, nil
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // interval is how often a condition is looked at.
-const interval = 50 * time.Millisecond
+const interval = 100 * time.Millisecond
 
 // finalError ends a wait at once.
 type finalError struct{ err error }

@@ -27,7 +27,7 @@ func WaitServing(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	var last error
-	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		last = serves(ctx, c)
 		return last == nil, nil
 	})
