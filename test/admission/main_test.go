@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +30,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/dev/webhookinstall"
 )
 
@@ -171,15 +171,10 @@ func waitServing(t *testing.T) {
 
 func eventually(t *testing.T, check func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), deadline, fmt.Errorf("not within %s", deadline))
 	defer cancel()
-	var last error
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("not within %s: %v", deadline, last)
+	if err := wait.Until(ctx, func() error { return check(ctx) }); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/config/crd"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // deadline bounds every wait for the API server.
@@ -107,17 +108,7 @@ func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not within %s: %v", deadline, err)
-		case <-tick.C:
-		}
+	if err := wait.Until(ctx, check); err != nil {
+		t.Fatal(err)
 	}
 }
