@@ -114,20 +114,20 @@ func unused(granted []permission, events []controlplane.AuditEvent) (idle []perm
 			refused = append(refused, e)
 			continue
 		}
-		var named, any []permission
+		var named, general []permission
 		for _, p := range granted {
 			switch {
 			case !p.allows(e):
 			case p.name != "":
 				named = append(named, p)
 			default:
-				any = append(any, p)
+				general = append(general, p)
 			}
 		}
 		if len(named) > 0 {
-			any = named
+			general = named
 		}
-		for _, p := range any {
+		for _, p := range general {
 			used[p] = true
 		}
 	}
