@@ -26,9 +26,19 @@ func WaitServing(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
+	definitions, err := definitions(ctx, c)
+	if err != nil {
+		return err
+	}
+	var kinds []string
+	for i := range definitions {
+		if d := &definitions[i]; d.Spec.Conversion != nil && d.Spec.Conversion.Webhook != nil {
+			kinds = append(kinds, d.Spec.Names.Kind)
+		}
+	}
 	var last error
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		last = serves(ctx, c)
+		last = serves(ctx, c, kinds)
 		return last == nil, nil
 	})
 	if err != nil {
@@ -38,17 +48,11 @@ func WaitServing(ctx context.Context, config *rest.Config) error {
 }
 
 // serves tries, without creating, an object in the old version of every converted kind, and a Pool that admission alone refuses.
-func serves(ctx context.Context, c client.Client) error {
-	definitions, err := definitions(ctx, c)
-	if err != nil {
-		return err
-	}
-	for i := range definitions {
-		if d := &definitions[i]; d.Spec.Conversion != nil && d.Spec.Conversion.Webhook != nil {
-			// It has to be whole: what lacks a field is refused before it is converted.
-			if err := c.Create(ctx, oldProbe(d.Spec.Names.Kind), client.DryRunAll); err != nil {
-				return fmt.Errorf("a %s in the old version was refused: %w", d.Spec.Names.Kind, err)
-			}
+func serves(ctx context.Context, c client.Client, converted []string) error {
+	for _, kind := range converted {
+		// It has to be whole: what lacks a field is refused before it is converted.
+		if err := c.Create(ctx, oldProbe(kind), client.DryRunAll); err != nil {
+			return fmt.Errorf("a %s in the old version was refused: %w", kind, err)
 		}
 	}
 	if err := c.Create(ctx, probePool(), client.DryRunAll); !apierrors.IsInvalid(err) {
