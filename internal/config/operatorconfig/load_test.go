@@ -206,6 +206,7 @@ func TestInvalid(t *testing.T) {
 		"namespace":                 {args: []string{"--operator-watch-namespace=a,B_c"}, want: `operator.watchNamespace: "B_c"`},
 		"half a client certificate": {args: []string{"--garm-client-cert-file=x"}, want: "garm.clientCertFile"},
 		"address as webhook URL":    {args: []string{"--operator-webhook-url=https://10.0.0.1:9443"}, want: "operator.webhookUrl: must be an https URL with a host name"},
+		"login in the webhook URL":  {args: []string{"--operator-webhook-url=https://admin:s3cret@operator"}, want: "operator.webhookUrl: must be an https URL with a host name"},
 		"login in the URL":          {args: []string{"--garm-server=https://admin:s3cret@garm"}, want: "garm.server: must not hold a user or password"},
 		"login without a scheme":    {args: []string{"--garm-server=admin:s3cret@garm:9997"}, want: "garm.server: must not hold a user or password"},
 		"user in the URL":           {args: []string{"--garm-server=http://admin@garm"}, want: "garm.server: must not hold a user or password"},

@@ -61,7 +61,7 @@ func (c Config) Validate() error {
 		fault(len(validation.IsDNS1123Subdomain(name)) > 0, key, "%q is no name of a resource", name)
 	}
 	fault(o.WebhookURL != "" && !isNamedURL(o.WebhookURL), "operator.webhookUrl",
-		"must be an https URL with a host name, not an address, such as https://operator.example.com:9443")
+		"must be an https URL with a host name, not an address, and without a user or password, such as https://operator.example.com:9443")
 	for _, name := range o.Namespaces() {
 		fault(len(validation.IsDNS1123Label(name)) > 0, "operator.watchNamespace", "%q is no name of a namespace", name)
 	}
@@ -100,7 +100,7 @@ func isWebURL(text string) bool {
 // isNamedURL says whether a URL is one that a certificate with names can be good for.
 func isNamedURL(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme == "https" && u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil
+	return err == nil && u.Scheme == "https" && u.User == nil && u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil
 }
 
 func isHostPort(address string) bool {
