@@ -14,8 +14,8 @@ import (
 func TestSV55FileShrinks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "garm.db")
-	open := func() *sqlstore.Store {
-		s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path, Passphrase: "a9Kd03jfLq82nvBx71mWzPq45tYhs6Gc"})
+	opened := func() *sqlstore.Store {
+		s, err := open(t, path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,22 +24,20 @@ func TestSV55FileShrinks(t *testing.T) {
 	// size is that of the file when nothing is left in the log beside it.
 	size := func(s *sqlstore.Store) int64 {
 		t.Helper()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		shut(t, s)
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return info.Size()
 	}
-	s := open()
+	s := opened()
 	text := strings.Repeat("x", 16<<20)
 	if _, err := s.UpdateEndpoint(t.Context(), "github.com", func(e *model.Endpoint, _ bool) error { e.Description = text; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	full := size(s)
-	s = open()
+	s = opened()
 	if _, err := s.UpdateEndpoint(t.Context(), "github.com", func(e *model.Endpoint, _ bool) error { e.Description = "small"; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +47,7 @@ func TestSV55FileShrinks(t *testing.T) {
 	if small := size(s); full < 16<<20 || small > 6<<20 {
 		t.Errorf("the file has %d bytes after %d", small, full)
 	}
-	s = open()
+	s = opened()
 	defer s.Close()
 	if e, err := s.Endpoint(t.Context(), "github.com"); err != nil || e.Description != "small" {
 		t.Errorf("the endpoint is %q, %v", e.Description, err)

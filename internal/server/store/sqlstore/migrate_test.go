@@ -10,6 +10,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/store/sqlstore"
+	"github.com/garm-operator/garm-operator/internal/server/store/storetest"
 )
 
 // alter makes changes to a closed database past the store.
@@ -30,7 +31,7 @@ func alter(t *testing.T, path string, statements ...string) {
 // open opens a database at a path, and is closed by the caller.
 func open(t *testing.T, path string) (*sqlstore.Store, error) {
 	t.Helper()
-	return sqlstore.Open(t.Context(), sqlstore.Options{Path: path, Passphrase: "a9Kd03jfLq82nvBx71mWzPq45tYhs6Gc"})
+	return sqlstore.Open(t.Context(), sqlstore.Options{Path: path, Passphrase: storetest.Passphrase})
 }
 
 // shut closes a store.
