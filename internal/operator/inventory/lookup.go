@@ -51,7 +51,8 @@ func instanceKey(obj *v1beta1.Runner) string {
 	return obj.Name
 }
 
-// owner returns the Pool that has claimed the GARM pool with an id, or nil. Of several the oldest owns it.
+// owner returns the Pool that has claimed the GARM pool with an id, or nil. Of several the oldest owns it; one that the operator
+// is done with does not count, however long the finalizers of others hold it.
 func (r *reconciler) owner(ctx context.Context, view *remote.View, id string) (*v1beta1.Pool, error) {
 	if id == "" {
 		return nil, nil
@@ -63,7 +64,7 @@ func (r *reconciler) owner(ctx context.Context, view *remote.View, id string) (*
 	var claims []*v1beta1.Pool
 	for i := range list.Items {
 		pool := &list.Items[i]
-		if pool.Status.ControllerID == "" || pool.Status.ControllerID == view.Identity().ControllerID {
+		if !refs.Left(pool) && (pool.Status.ControllerID == "" || pool.Status.ControllerID == view.Identity().ControllerID) {
 			claims = append(claims, pool)
 		}
 	}

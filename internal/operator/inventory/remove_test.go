@@ -88,6 +88,12 @@ func TestRunnersOfAReleasedPoolStay(t *testing.T) {
 	w.gone(ns, "garm-1")
 	w.deletes(0)
 	w.instance()
+
+	// Another Pool takes over what it has left, though finalizers of others still hold it.
+	w.claim(w.pool(ns, "heir"), ns+"/p")
+	if obj := w.shown(ns, "garm-1", string(garm.RunnerIdle)); obj.Status.PoolID != "heir" {
+		t.Errorf("the runner is shown as one of the Pool %q", obj.Status.PoolID)
+	}
 	if err := w.kube.Patch(t.Context(), pool, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)
 	}
