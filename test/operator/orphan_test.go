@@ -172,3 +172,26 @@ func (e *env) warnedOf(obj client.Object, instances []garm.Instance) {
 		return nil
 	})
 }
+
+// OP-18: a Pool that waits to adopt what another Pool has goes on as soon as that one has left it.
+func TestOP18AdoptedFromAnOrphanedPool(t *testing.T) {
+	t.Parallel()
+	e := setup(t).run()
+	base := e.Base()
+	e.apply(base...)
+	first := e.Pool("first")
+	first.Spec.DeletionPolicy = v1beta1.DeletionPolicyOrphan
+	e.apply(first)
+	e.ready(first)
+	id := first.Status.ID
+	heir := e.Pool("heir")
+	heir.Annotations = map[string]string{v1beta1.AnnotationAdoptPoolID: id}
+	e.apply(heir)
+	e.condition(heir, v1beta1.ConditionStalled, "True", v1beta1.ReasonDuplicatePoolFound)
+	e.delete(first)
+	e.gone(first)
+	e.ready(heir)
+	if heir.Status.ID != id {
+		t.Errorf("the Pool has id %s, not %s", heir.Status.ID, id)
+	}
+}

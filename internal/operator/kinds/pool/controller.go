@@ -45,6 +45,7 @@ type shared struct {
 	minIdleAge time.Duration
 	admission  bool
 	byID       refs.Reference[*v1beta1.Pool]
+	byAdoption refs.Reference[*v1beta1.Pool]
 	bySpec     refs.Reference[*v1beta1.Pool]
 }
 
@@ -77,7 +78,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 	c := mgr.GetClient()
 	all := &shared{
 		claims: newClaims(), races: newRaces(), namespaces: opts.Namespaces, minIdleAge: opts.MinIdleAge, admission: opts.Admission,
-		byID: byID, bySpec: bySpec,
+		byID: byID, byAdoption: byAdoption, bySpec: bySpec,
 	}
 	engine := mirror.New(mirror.Kind[*v1beta1.Pool, garm.Pool]{
 		Name: v1beta1.KindPool, Finalizer: v1beta1.FinalizerPool, New: func() *v1beta1.Pool { return &v1beta1.Pool{} },

@@ -24,6 +24,7 @@ func (s *shared) siblings(c client.Reader) handler.EventHandler {
 		s.claims.forget(p.UID)
 		s.races.forget(p.UID)
 		add(q, s.byID.Requests(ctx, c, "", p.Status.ID))
+		add(q, s.byAdoption.Requests(ctx, c, "", p.Status.ID))
 		equal(ctx, p, q)
 	}
 	return handler.Funcs{
