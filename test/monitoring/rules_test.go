@@ -1,31 +1,20 @@
 package monitoring_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	sigsyaml "sigs.k8s.io/yaml"
-
-	"github.com/prometheus/client_golang/prometheus"
-
-	operatormetrics "github.com/garm-operator/garm-operator/internal/operator/metrics"
-	servermetrics "github.com/garm-operator/garm-operator/internal/server/metrics"
-	servermodel "github.com/garm-operator/garm-operator/internal/server/model"
-	"github.com/garm-operator/garm-operator/internal/telemetry/garmmetrics"
 )
 
 const (
@@ -34,11 +23,11 @@ const (
 	dashboardFile  = "config/grafana/garm-operator.json"
 )
 
-var promql = parser.NewParser(parser.Options{})
+var promqlParser = parser.NewParser(parser.Options{})
 
 // The alert rules load in Prometheus, and each says what is wrong and what to do.
 func TestAlertRulesLoad(t *testing.T) {
-	groups, errs := rulefmt.Parse(read(t, rulesFile), false, model.LegacyValidation, promql, slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(read(t, rulesFile), false, model.LegacyValidation, promqlParser, slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}
@@ -150,12 +139,11 @@ var ofTarget = []string{"job", "instance"}
 func TestNamedMetricsExist(t *testing.T) {
 	shown := running(t).labels(t)
 	named := expressions(t)
-	groups, _ := rulefmt.Parse(read(t, rulesFile), false, model.LegacyValidation, promql, slog.New(slog.DiscardHandler))
-	for _, rule := range groups.Groups[0].Rules {
-		named["alert "+rule.Alert] = rule.Expr
+	for name, rule := range alertRules(t) {
+		named["alert "+name] = rule.Expr
 	}
 	for where, text := range named {
-		expr, err := promql.ParseExpr(text)
+		expr, err := promqlParser.ParseExpr(text)
 		if err != nil {
 			t.Errorf("%s: %v", where, err)
 			continue
@@ -198,8 +186,6 @@ func TestNamedMetricsExist(t *testing.T) {
 	}
 }
 
-var description = regexp.MustCompile(`^Desc\{fqName: "([^"]+)", .*, constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}\}$`)
-
 // labels returns the labels of every metric that the running operator shows, and of those that it and the server
 // describe and show later.
 func (w *world) labels(t *testing.T) map[string][]string {
@@ -215,48 +201,11 @@ func (w *world) labels(t *testing.T) map[string][]string {
 			found[name] = nil
 		}
 	}
-	for name, family := range serverFamilies(t) {
-		for _, l := range family.GetMetric()[0].GetLabel() {
-			found[name] = append(found[name], l.GetName())
-		}
-	}
-	descs := make(chan *prometheus.Desc, 100)
-	for _, c := range []prometheus.Collector{
-		garmmetrics.NewClient(), operatormetrics.NewEvents(), operatormetrics.NewState(operatormetrics.Source{}),
-	} {
-		c.Describe(descs)
-	}
-	close(descs)
-	for d := range descs {
-		parts := description.FindStringSubmatch(d.String())
-		if parts == nil {
-			t.Fatalf("%s is not understood", d)
-		}
-		found[parts[1]] = append(found[parts[1]], strings.Split(parts[3], ",")...)
+	for name, has := range exported(t) {
+		found[name] = append(found[name], has.variable...)
 	}
 	return found
 }
-
-// serverFamilies are the metrics of a server without resources that has refused a webhook.
-func serverFamilies(t *testing.T) map[string]*dto.MetricFamily {
-	t.Helper()
-	counters := servermetrics.NewCounters()
-	counters.Webhook("signature_invalid")
-	w := httptest.NewRecorder()
-	servermetrics.Handler(servermetrics.Options{Source: noResources{}, Counters: counters, Log: slog.New(slog.DiscardHandler)}).
-		ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
-	return families(t, w.Body.Bytes())
-}
-
-type noResources struct{}
-
-func (noResources) Controller(context.Context) (c servermodel.Controller, err error) { return c, nil }
-
-func (noResources) Entities(context.Context) ([]servermodel.Entity, error) { return nil, nil }
-
-func (noResources) Pools(context.Context) ([]servermodel.Pool, error) { return nil, nil }
-
-func (noResources) Instances(context.Context) ([]servermodel.Instance, error) { return nil, nil }
 
 // What there is in the world shows in the metrics that the alerts are about.
 func TestTheWorldAsMetrics(t *testing.T) {
