@@ -12,7 +12,7 @@ ARGS ?=
 
 controlplane := tools/controlplane/build.sh
 tool := go tool -modfile=tools/go.mod
-modules := . tools tools/controlplane test/monitoring
+modules := . tools tools/controlplane tools/helm3 test/monitoring
 chart := charts/garm-operator
 generated := api config charts docs/kinds docs/reference
 
@@ -85,7 +85,7 @@ lint: ## Lint the Go files.
 	$(tool) golangci-lint run ./...
 
 .PHONY: verify
-verify: verify-generate verify-tidy verify-format lint ## Check generated files, modules, format and lint.
+verify: verify-generate verify-tidy verify-format verify-chart lint ## Check generated files, modules, format, chart and lint.
 
 .PHONY: verify-generate
 verify-generate:
@@ -106,6 +106,21 @@ verify-tidy:
 verify-format:
 	@files=$$($(tool) gofumpt -l $$(git ls-files --cached --others --exclude-standard '*.go')) && \
 	if [[ -n "$$files" ]]; then printf 'verify: run "make fmt", these are not formatted:\n%s\n' "$$files" >&2; exit 1; fi
+
+# Helm 4 renders the chart in the tests, with the same values; Helm 3 has to agree to the letter. Both lint it strictly.
+values := test/install/testdata/values
+
+.PHONY: verify-chart
+verify-chart:
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	go -C tools build -o "$$dir/helm4" ./release && go -C tools/helm3 build -o "$$dir/helm3" .; \
+	for file in $(values)/*.yaml; do \
+		for helm in helm3 helm4; do \
+			"$$dir/$$helm" lint $(chart) garm-operator-system $$file && \
+			"$$dir/$$helm" template $(chart) garm-operator-system $$file > "$$dir/$$helm.yaml" || { echo "verify: $$helm refuses $(chart) with $$file" >&2; exit 1; }; \
+		done; \
+		diff -u "$$dir/helm3.yaml" "$$dir/helm4.yaml" || { echo "verify: Helm 3 and Helm 4 render $(chart) differently with $$file" >&2; exit 1; }; \
+	done
 
 .PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities; needs the network.

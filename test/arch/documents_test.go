@@ -17,7 +17,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	var required []string
-	for _, module := range []string{".", "tools", "tools/controlplane", "test/monitoring"} {
+	for _, module := range []string{".", "tools", "tools/controlplane", "tools/helm3", "test/monitoring"} {
 		found, err := arch.Requirements(t.Context(), filepath.Join(root, module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

@@ -21,6 +21,7 @@ var commands = map[string]struct {
 	"sbom":      {"MODULE-DIRECTORY VERSION TIME PROGRAM...: write a bill of materials", sbom},
 	"licenses":  {"MODULE-DIRECTORY PROGRAM...: write the licences of what programs are built from", licenses},
 	"template":  {"CHART NAMESPACE [VALUES-FILE]: render a chart", template},
+	"lint":      {"CHART NAMESPACE [VALUES-FILE]: look for faults in a chart", lintChart},
 }
 
 func main() {
