@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 // failedTries remembers what a server has refused, so that it is not asked at every wake-up: of each resource the last
 // refusal, for as long as nothing changes that could make it another.
 type failedTries struct {
-	mu  sync.Mutex
-	all map[types.NamespacedName]failedTry
+	mu    sync.Mutex
+	all   map[types.NamespacedName]failedTry
+	swept time.Time
 }
 
 type failedTry struct {
@@ -26,8 +28,12 @@ type failedTry struct {
 	conflicts int
 }
 
-// triesKept is for how long a refusal is known after it has ceased to count, so that the next one is seen to follow it.
-const triesKept = time.Hour
+const (
+	// triesKept is for how long a refusal is known after it has ceased to count, so that the next one is seen to follow it.
+	triesKept = time.Hour
+	// sweepEvery is the least time between two looks for refusals that nobody needs any more.
+	sweepEvery = time.Minute
+)
 
 // note remembers a refusal of a wish until a time. Those of resources that are gone leave with a later one.
 func (f *failedTries) note(name types.NamespacedName, try failedTry, now time.Time) {
@@ -36,10 +42,9 @@ func (f *failedTries) note(name types.NamespacedName, try failedTry, now time.Ti
 	if f.all == nil {
 		f.all = map[types.NamespacedName]failedTry{}
 	}
-	for other, old := range f.all {
-		if old.until.Add(triesKept).Before(now) {
-			delete(f.all, other)
-		}
+	if now.Sub(f.swept) >= sweepEvery {
+		maps.DeleteFunc(f.all, func(_ types.NamespacedName, old failedTry) bool { return old.until.Add(triesKept).Before(now) })
+		f.swept = now
 	}
 	f.all[name] = try
 }

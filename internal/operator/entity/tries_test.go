@@ -29,7 +29,7 @@ func TestFailedTries(t *testing.T) {
 	if got := f.before(mine, "another"); got.removed {
 		t.Error("another wish was tried before")
 	}
-	f.note(other, failedTry{wish: "w", until: later}, later.Add(time.Second))
+	f.note(other, failedTry{wish: "w", until: later}, later.Add(sweepEvery))
 	if len(f.all) != 1 {
 		t.Errorf("%d refusals are kept for ever", len(f.all))
 	}
