@@ -95,6 +95,21 @@ func TestOP58ReleaseManifests(t *testing.T) {
 	}
 }
 
+// kubectl applies a file from its top: what is in a namespace that is not there yet would be refused.
+func TestNamespaceComesFirst(t *testing.T) {
+	t.Parallel()
+	files := releaseFiles(t)
+	for _, name := range []string{"garm_operator_all.yaml", "garm_operator.yaml", "garm_operator_embedded.yaml"} {
+		objects, err := manifests.Decode(files[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first := objects[0]; first.GetKind() != "Namespace" || first.GetName() != namespace {
+			t.Errorf("%s begins with the %s %s", name, first.GetKind(), first.GetName())
+		}
+	}
+}
+
 // The shipped Pods fulfil the restricted pod security standard, and have no Secret in their arguments.
 func TestShippedPodsAreRestricted(t *testing.T) {
 	t.Parallel()
