@@ -23,7 +23,7 @@ import (
 const interval = time.Minute
 
 // engine is that of Prometheus. Its package of rules is not used, since that one brings the clients of three clouds with it,
-// which take minutes to compile; of it nothing but the waiting is needed, which alerts does.
+// some three hundred more packages to compile; of it nothing but the waiting is needed, which alerts does.
 var engine = promql.NewEngine(promql.EngineOpts{MaxSamples: 1_000_000, Timeout: time.Minute, Parser: promqlParser})
 
 // target are the labels that a target of the Prometheus Operator gives to what has not got them by itself.
@@ -74,7 +74,7 @@ func scraped(t *testing.T, until time.Duration, lines ...string) []storage.Serie
 // labelled are the labels of a series as Prometheus stores them.
 func labelled(t *testing.T, exported map[string]metricLabels, line string, written labels.Labels) labels.Labels {
 	t.Helper()
-	name := written.Get(labels.MetricName)
+	name := written.Get(model.MetricNameLabel)
 	known, ok := exported[name]
 	if !ok {
 		t.Fatalf("nobody shows %s", name)
@@ -86,7 +86,7 @@ func labelled(t *testing.T, exported map[string]metricLabels, line string, writt
 		}
 	}
 	written.Range(func(l labels.Label) {
-		if l.Name != labels.MetricName && !slices.Contains(known.variable, l.Name) {
+		if l.Name != model.MetricNameLabel && !slices.Contains(known.variable, l.Name) {
 			t.Fatalf("%s: %s has no label %s", line, name, l.Name)
 		}
 	})
@@ -116,7 +116,7 @@ func alerts(t *testing.T, rule rulefmt.Rule, until time.Duration, all []storage.
 		}
 		seen := map[uint64]time.Time{}
 		for _, s := range vector {
-			id := s.Metric.DropMetricName().Hash()
+			id := labels.NewBuilder(s.Metric).Del(model.MetricNameLabel).Labels().Hash()
 			if _, twice := seen[id]; twice {
 				t.Fatalf("after %s two alerts have the labels %s", at, s.Metric)
 			}
@@ -152,7 +152,7 @@ func rendered(t *testing.T, rule rulefmt.Rule, at time.Duration, s promql.Sample
 	for name, value := range rule.Labels {
 		has[name] = expand(value)
 	}
-	delete(has, labels.MetricName)
+	delete(has, model.MetricNameLabel)
 	expand(rule.Annotations["description"])
 	return alert{At: at, Labels: has, Summary: expand(rule.Annotations["summary"])}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -160,7 +159,7 @@ func TestNamedMetricsExist(t *testing.T) {
 			}
 			all = append(all, have...)
 			for _, m := range selector.LabelMatchers {
-				if m.Name != labels.MetricName && ok && !slices.Contains(have, m.Name) {
+				if m.Name != model.MetricNameLabel && ok && !slices.Contains(have, m.Name) {
 					t.Errorf("%s: %s has no label %s", where, selector.Name, m.Name)
 				}
 			}
