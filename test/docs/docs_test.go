@@ -114,7 +114,7 @@ var (
 var installVariables = []string{"GARM_SERVER_URL", "GARM_SERVER_USERNAME", "GARM_SERVER_PASSWORD", "OPERATOR_WATCH_NAMESPACE", "GARM_OPERATOR_VERSION"}
 
 // otherFlags are flags of other programs that pages mention.
-var otherFlags = []string{"config", "dry-run", "help", "field-selector", "replicas", "set", "namespace", "server-side", "cascade", "from-literal", "from-file", "wait", "for", "once", "take-ownership", "index", "embedded"}
+var otherFlags = []string{"config", "dry-run", "help", "field-selector", "replicas", "set", "namespace", "server-side", "cascade", "from-literal", "from-file", "wait", "for", "once", "take-ownership", "force-conflicts", "reset-then-reuse-values", "index", "embedded"}
 
 // TestSettingsExist (OP-46) wants every flag and environment variable that a page names to exist.
 func TestSettingsExist(t *testing.T) {
