@@ -36,6 +36,8 @@ func Watched() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: read},
+		// Whether the namespace is being deleted, and an Image may go although it is in use. A role in a namespace allows to see that one.
+		{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
 		{APIGroups: group, Resources: plurals("", all), Verbs: cached},
 		{APIGroups: group, Resources: plurals("", func(r Resource) bool { return r.Finalizer || r.Old }), Verbs: []string{"patch"}},
 		{APIGroups: group, Resources: plurals("", func(r Resource) bool { return r.Made }), Verbs: []string{"create", "delete"}},
