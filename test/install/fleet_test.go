@@ -58,19 +58,19 @@ func (i *installation) fleet(namespace string) []client.Object {
 		i.eventually(func() error { return i.Apply(i.ctx, o) }) // a Pool is refused until the webhooks are served
 	}
 	i.eventually(func() error { return errors.Join(i.allReady(objects), i.runnersShown(namespace, 1)) })
-	i.judges(pool, stack.ImageName)
+	i.judges(pool)
 	return objects
 }
 
 // judges proves that the webhooks find what they look for: a Pool that equals another, and the user of an Image.
-func (i *installation) judges(pool *v1beta1.Pool, image string) {
+func (i *installation) judges(pool *v1beta1.Pool) {
 	i.t.Helper()
 	equal := &v1beta1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: pool.Namespace, Name: "equal"}, Spec: pool.Spec}
 	if err := i.Kube.Create(i.ctx, equal); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), strconv.Quote(pool.Name)) {
 		i.t.Errorf("a second Pool with the same spec: %v", err)
 	}
-	used := &v1beta1.Image{ObjectMeta: metav1.ObjectMeta{Namespace: pool.Namespace, Name: image}}
-	if err := i.Kube.Delete(i.ctx, used); err == nil || !strings.Contains(err.Error(), strconv.Quote(pool.Name)) {
+	used := &v1beta1.Image{ObjectMeta: metav1.ObjectMeta{Namespace: pool.Namespace, Name: pool.Spec.ImageName}}
+	if err := i.Kube.Delete(i.ctx, used); err == nil || !strings.Contains(err.Error(), "is used by Pool") {
 		i.t.Errorf("the deletion of an Image that is in use: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/operator/access"
 )
 
@@ -206,7 +207,7 @@ func (i *installation) endedWith(o *operator) {
 	i.eventually(func() error { // the end of a watch is recorded when its connection has ended
 		idle, refused := unused(granted, i.requests())
 		if len(refused) > 0 {
-			return fmt.Errorf("refused: %+v", refused)
+			return wait.Final(fmt.Errorf("refused: %+v", refused))
 		}
 		var vain []string
 		for _, p := range idle {

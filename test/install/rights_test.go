@@ -61,8 +61,11 @@ func TestOP56ShippedRoleOfOneNamespace(t *testing.T) {
 		return nil
 	})
 	for _, o := range objects {
-		if config, is := o.(*v1beta1.GarmServerConfig); is {
-			i.takesWebhooks(config)
+		switch o := o.(type) {
+		case *v1beta1.GarmServerConfig:
+			i.takesWebhooks(o)
+		case *v1beta1.Pool:
+			i.judges(o)
 		}
 	}
 	i.remove(objects)
