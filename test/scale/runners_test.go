@@ -16,7 +16,8 @@ func TestRunnersAtRest(t *testing.T) {
 	sizes := []int{5, 500}
 	cost := make([]int, len(sizes))
 	t.Cleanup(func() {
-		if d := cost[1] - cost[0]; d < -2 || d > 2 { // the times of the lists are jittered
+		// How many of the jittered lists fall into a minute differs; a cost of each runner would show in hundreds.
+		if d := cost[1] - cost[0]; d < -8 || d > 8 {
 			t.Errorf("%d requests with %d runners, %d with %d", cost[0], sizes[0], cost[1], sizes[1])
 		}
 	})
