@@ -99,13 +99,31 @@ func get(t *testing.T, url string) (int, string) {
 	}
 }
 
-func TestProgram(t *testing.T) {
-	dir := t.TempDir()
+// program runs the program with its files in a directory. It returns its port, and what stops it and proves that it ends well.
+func program(t *testing.T, dir string) (port int, stop func()) {
+	t.Helper()
 	path, port := configFile(t, dir, goodPassphrase)
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	var out, errs buffer
 	code := make(chan int, 1)
 	go func() { code <- garm.Main(ctx, []string{"-config", path}, &out, &errs) }()
+	return port, func() {
+		t.Helper()
+		cancel()
+		select {
+		case got := <-code:
+			if got != 0 {
+				t.Errorf("the program ends with %d: %s", got, errs.String())
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("the program does not end")
+		}
+	}
+}
+
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	port, stop := program(t, dir)
 	status, body := get(t, fmt.Sprintf("http://127.0.0.1:%d/api/v1/controller-info", port))
 	if status != 409 || !strings.Contains(body, "init_required") {
 		t.Errorf("a new server answers %d %s", status, body)
@@ -114,14 +132,6 @@ func TestProgram(t *testing.T) {
 		t.Errorf("metrics answer %d", status)
 	}
 	stop()
-	select {
-	case got := <-code:
-		if got != 0 {
-			t.Errorf("the program ends with %d: %s", got, errs.String())
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the program does not end")
-	}
 	log, err := os.ReadFile(filepath.Join(dir, "garm.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -185,11 +195,7 @@ func TestVersion(t *testing.T) {
 // Who rotates the log file has the server write on in a new one.
 func TestSV5LogFileIsReopened(t *testing.T) {
 	dir := t.TempDir()
-	path, port := configFile(t, dir, goodPassphrase)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errs buffer
-	code := make(chan int, 1)
-	go func() { code <- garm.Main(ctx, []string{"-config", path}, &out, &errs) }()
+	port, stop := program(t, dir)
 	get(t, fmt.Sprintf("http://127.0.0.1:%d/api/v1/controller-info", port))
 	file, rotated := filepath.Join(dir, "garm.log"), filepath.Join(dir, "garm.log.1")
 	if err := os.Rename(file, rotated); err != nil {
@@ -214,9 +220,6 @@ func TestSV5LogFileIsReopened(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	if got := <-code; got != 0 {
-		t.Errorf("the program ends with %d: %s", got, errs.String())
-	}
 	if after, err := os.ReadFile(rotated); err != nil || len(after) != len(before) {
 		t.Errorf("the old file was written to: %s, %v", after, err)
 	}
