@@ -36,12 +36,12 @@ func (EntityUpdate) String() string { return "[redacted]" }
 // GoString keeps the secret out of logs.
 func (EntityUpdate) GoString() string { return "[redacted]" }
 
-// EntityFilter selects entities; an empty field selects all. Letter case does not count.
+// EntityFilter selects entities; an empty field selects all. Letter case does not count. Owner is for repositories alone.
 type EntityFilter struct{ Owner, Name, Endpoint string }
 
 func (f EntityFilter) matches(e model.Entity) bool {
 	fits := func(want, got string) bool { return want == "" || strings.EqualFold(want, got) }
-	return fits(f.Owner, e.Owner) && fits(f.Name, e.Name) && fits(f.Endpoint, string(e.Endpoint().Name))
+	return (e.Kind != model.KindRepository || fits(f.Owner, e.Owner)) && fits(f.Name, e.Name) && fits(f.Endpoint, string(e.Endpoint().Name))
 }
 
 // EntityView is an entity with its pools and its history.
