@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // patience is how long one run of the demo may take on a machine that has other things to do.
@@ -67,13 +69,37 @@ func demo(t *testing.T, programs string, args ...string) run {
 // nothingLeft checks that no temporary file is left, and no process that was started from the run's folders.
 func (r run) nothingLeft(t *testing.T) {
 	t.Helper()
-	dir, temp := r.dir, r.temp
-	entries, err := os.ReadDir(temp)
+	for _, what := range r.left(t) {
+		t.Error(what)
+	}
+}
+
+// wipedOut waits until nothing is left: what cleans up after a demo that was killed tells nobody when it is done.
+func (r run) wipedOut(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := wait.Until(ctx, func() error {
+		if left := r.left(t); len(left) > 0 {
+			return errors.New(strings.Join(left, "; "))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// left names the temporary files and the processes of the run.
+func (r run) left(t *testing.T) []string {
+	t.Helper()
+	var left []string
+	entries, err := os.ReadDir(r.temp)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		t.Errorf("%s is left", e.Name())
+		left = append(left, e.Name()+" is left")
 	}
 	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -81,10 +107,11 @@ func (r run) nothingLeft(t *testing.T) {
 	}
 	for _, p := range processes {
 		line, err := os.ReadFile(p)
-		if err == nil && (bytes.Contains(line, []byte(temp)) || bytes.Contains(line, []byte(dir))) {
-			t.Errorf("a process is left: %s", bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+		if err == nil && (bytes.Contains(line, []byte(r.temp)) || bytes.Contains(line, []byte(r.dir))) {
+			left = append(left, fmt.Sprintf("a process is left: %s", bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 		}
 	}
+	return left
 }
 
 // OP-66: the demo is the proof of the whole, with the real server: jobs run on runners that Kubernetes manifests asked for.
@@ -133,27 +160,44 @@ func TestDemo(t *testing.T) {
 	t.Run("with the server in the operator, it stays up until Ctrl-C", func(t *testing.T) {
 		t.Parallel()
 		r := demo(t, dir, "--embedded")
-		out := r.out
-		pipe := &marked{mark: "Everything stays up until Ctrl-C", seen: make(chan struct{}), out: out}
-		r.Stdout, r.Stderr = pipe, pipe
-		if err := r.Start(); err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- r.Wait() }()
-		select {
-		case <-pipe.seen:
-		case err := <-done:
-			t.Fatalf("it ended with %v\n%s", err, out)
-		}
+		done := r.startUntil(t, "Everything stays up until Ctrl-C")
 		if err := r.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
-			t.Errorf("after Ctrl-C it ended with %v\n%s", err, out)
+			t.Errorf("after Ctrl-C it ended with %v\n%s", err, r.out)
 		}
 		r.nothingLeft(t)
 	})
+
+	t.Run("killed, it leaves nothing either", func(t *testing.T) {
+		t.Parallel()
+		r := demo(t, dir)
+		done := r.startUntil(t, "operator is up")
+		if err := r.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		r.wipedOut(t)
+	})
+}
+
+// startUntil starts the demo, waits until it has said something, and returns how it ends.
+func (r run) startUntil(t *testing.T, mark string) <-chan error {
+	t.Helper()
+	pipe := &marked{mark: mark, seen: make(chan struct{}), out: r.out}
+	r.Stdout, r.Stderr = pipe, pipe
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- r.Wait() }()
+	select {
+	case <-pipe.seen:
+	case err := <-done:
+		t.Fatalf("it ended with %v\n%s", err, r.out)
+	}
+	return done
 }
 
 // marked collects output and closes seen when the mark has come.

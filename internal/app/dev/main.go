@@ -25,7 +25,7 @@ type streams struct {
 // Main runs the program and returns its exit code. GARM starts a provider without arguments and describes the call in
 // the environment, so that decides first; otherwise the first argument names a subcommand.
 func Main(args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if getenv(provider.EnvCommand) != "" {
 		return localprovider.Main(ctx, getenv, stdin, stdout, stderr)

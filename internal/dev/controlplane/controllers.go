@@ -31,7 +31,7 @@ type controllerManager struct {
 // startControllerManager starts kube-controller-manager as the cluster's administrator and waits until it works. It listens
 // nowhere.
 func (p *ControlPlane) startControllerManager(ctx context.Context, options Options, program string) error {
-	path, err := p.guard.wrap(program)
+	path, err := p.guard.Wrap(program)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/garm-operator/garm-operator/internal/dev/guard"
 )
 
 const (
@@ -34,7 +36,7 @@ type ControlPlane struct {
 	AuditLog string
 
 	dir       string
-	guard     *guard
+	guard     *guard.Guard
 	processes *envtest.ControlPlane
 	manager   *controllerManager
 	admin     *rest.Config
@@ -59,11 +61,11 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the directory of the control plane: %w", err)
 	}
-	guard, err := newGuard(dir)
+	guarding, err := guard.New(dir)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	plane := &ControlPlane{dir: dir, guard: guard}
+	plane := &ControlPlane{dir: dir, guard: guarding}
 	if err := plane.start(ctx, options, programs, crds); err != nil {
 		return nil, errors.Join(err, plane.Stop())
 	}
@@ -153,7 +155,7 @@ func limits() *rest.Config {
 // should be stopped before. Calls after the first return the first one's error.
 func (p *ControlPlane) Stop() error {
 	p.stop.Do(func() {
-		p.err = errors.Join(p.manager.stop(), p.stopProcesses(), p.guard.release())
+		p.err = errors.Join(p.manager.stop(), p.stopProcesses(), p.guard.Release())
 	})
 	return p.err
 }

@@ -62,10 +62,10 @@ func (p *ControlPlane) describe(options Options, programs programs) (*envtest.Co
 		}
 	}
 	var err error
-	if etcd.Path, err = p.guard.wrap(programs.etcd); err != nil {
+	if etcd.Path, err = p.guard.Wrap(programs.etcd); err != nil {
 		return nil, err
 	}
-	if apiServer.Path, err = p.guard.wrap(programs.apiServer); err != nil {
+	if apiServer.Path, err = p.guard.Wrap(programs.apiServer); err != nil {
 		return nil, err
 	}
 	if options.Audit {
@@ -83,5 +83,5 @@ func (p *ControlPlane) stopProcesses() error {
 	if err := p.processes.Stop(); err != nil {
 		return fmt.Errorf("stop etcd and kube-apiserver: %w", err)
 	}
-	return p.guard.forget()
+	return p.guard.Forget()
 }

@@ -71,7 +71,7 @@ func (w *world) startGARM(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if w.garm, err = startProgram(w.options.BinDir, filepath.Join(w.dir, "logs"), "garm", nil, "-config", path); err != nil {
+	if w.garm, err = w.startProgram("garm", "-config", path); err != nil {
 		return "", err
 	}
 	if err := w.garm.waitHTTP(ctx, w.garmURL+"/api/v1/controller-info", func(int) bool { return true }); err != nil {

@@ -33,7 +33,7 @@ func (w *world) startOperator(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w.operator, err = startProgram(w.options.BinDir, filepath.Join(w.dir, "logs"), "garm-operator", nil, append(server,
+	w.operator, err = w.startProgram("garm-operator", append(server,
 		"--kubeconfig="+w.plane.Kubeconfig,
 		"--operator-runner-reconciliation=true",
 		"--operator-metrics-bind-address="+metrics,

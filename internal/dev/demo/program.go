@@ -28,18 +28,21 @@ type program struct {
 }
 
 // startProgram starts a program of its own process group, so that a Ctrl-C at the terminal reaches the demo alone, which
-// stops everything in order.
+// stops everything in order. The guard ends it where the demo cannot.
 //
 // No context: a context that ends kills the program, and stop is to end it well.
-func startProgram(binDir, logDir, name string, env []string, args ...string) (*program, error) {
-	p := &program{name: name, log: filepath.Join(logDir, name+".log"), done: make(chan struct{})}
+func (w *world) startProgram(name string, args ...string) (*program, error) {
+	path, err := w.guard.Wrap(filepath.Join(w.options.BinDir, name))
+	if err != nil {
+		return nil, err
+	}
+	p := &program{name: name, log: filepath.Join(w.dir, "logs", name+".log"), done: make(chan struct{})}
 	file, err := os.Create(p.log)
 	if err != nil {
 		return nil, fmt.Errorf("making the log of %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }()
-	p.cmd = exec.CommandContext(context.Background(), filepath.Join(binDir, name), args...)
-	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd = exec.CommandContext(context.Background(), path, args...)
 	p.cmd.Stdout, p.cmd.Stderr = file, file
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {

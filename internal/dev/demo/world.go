@@ -15,6 +15,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
+	"github.com/garm-operator/garm-operator/internal/dev/guard"
 )
 
 // world is all that the demo has started, and what it has seen.
@@ -22,6 +23,7 @@ type world struct {
 	options Options
 
 	dir      string
+	guard    *guard.Guard
 	plane    *controlplane.ControlPlane
 	kube     kube.Client
 	github   *githubsim.Server
@@ -56,8 +58,8 @@ func (w *world) stop() error {
 	if w.plane != nil {
 		errs = append(errs, w.plane.Stop())
 	}
-	if w.dir != "" {
-		errs = append(errs, os.RemoveAll(w.dir))
+	if w.guard != nil {
+		errs = append(errs, w.guard.Forget(), w.guard.Release())
 	}
 	return errors.Join(errs...)
 }
@@ -110,6 +112,9 @@ func (w *world) newDir() error {
 	dir, err := os.MkdirTemp("", "garm-demo-")
 	if err != nil {
 		return fmt.Errorf("making a folder: %w", err)
+	}
+	if w.guard, err = guard.New(dir); err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
 	w.dir = dir
 	return errors.Join(os.Mkdir(filepath.Join(dir, "logs"), 0o700), os.Mkdir(filepath.Join(dir, "machines"), 0o700))

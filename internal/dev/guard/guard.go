@@ -1,4 +1,5 @@
-package controlplane
+// Package guard makes sure that no process and no file outlives the process that made them, however that ends.
+package guard
 
 import (
 	"errors"
@@ -29,30 +30,32 @@ echo $$ >%s
 exec %s "$@"
 `
 
-// guard makes sure that no process and no file outlives this process. envtest puts its children into process groups of their
-// own and tells nobody their ids, so a parent that is killed would leave them running.
-type guard struct {
+// Guard kills programs and removes a directory once this process is gone. Programs that run in process groups of their own,
+// so that a Ctrl-C does not reach them, would go on when their parent is killed.
+type Guard struct {
 	dir   string
 	pipe  io.WriteCloser
 	shell *exec.Cmd
 }
 
-func newGuard(dir string) (*guard, error) {
-	shell := exec.Command("/bin/sh", "-c", guardScript, "controlplane-guard", dir) //nolint:noctx // it outlives every context
+// New starts the guard of a directory, which may have no other.
+func New(dir string) (*Guard, error) {
+	shell := exec.Command("/bin/sh", "-c", guardScript, "garm-guard", dir) //nolint:noctx // it outlives every context
 	// A Ctrl-C at the terminal reaches the whole process group; the guard has to outlive it.
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := shell.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("open the pipe of the control plane's guard: %w", err)
+		return nil, fmt.Errorf("open the pipe of the guard: %w", err)
 	}
 	if err := shell.Start(); err != nil {
-		return nil, fmt.Errorf("start the control plane's guard: %w", err)
+		return nil, fmt.Errorf("start the guard: %w", err)
 	}
-	return &guard{dir: dir, pipe: pipe, shell: shell}, nil
+	return &Guard{dir: dir, pipe: pipe, shell: shell}, nil
 }
 
-// wrap returns the path of a script to run in place of the program.
-func (g *guard) wrap(program string) (string, error) {
+// Wrap returns the path of a script to run in place of a program. Programs of one name share the record: only the one that
+// was started last is known.
+func (g *Guard) Wrap(program string) (string, error) {
 	name := filepath.Base(program)
 	script := fmt.Sprintf(wrapperScript, quote(filepath.Join(g.dir, name+".pid")), quote(program))
 	path := filepath.Join(g.dir, name+".sh")
@@ -62,11 +65,11 @@ func (g *guard) wrap(program string) (string, error) {
 	return path, nil
 }
 
-// forget drops the recorded process ids once the processes are known to be gone: the system may give the ids to others.
-func (g *guard) forget() error {
+// Forget drops the recorded process ids once the processes are known to be gone: the system may give the ids to others.
+func (g *Guard) Forget() error {
 	files, err := filepath.Glob(filepath.Join(g.dir, "*.pid"))
 	if err != nil {
-		return fmt.Errorf("find the process ids of the control plane: %w", err)
+		return fmt.Errorf("find the recorded process ids: %w", err)
 	}
 	var failed error
 	for _, file := range files {
@@ -75,11 +78,11 @@ func (g *guard) forget() error {
 	return failed
 }
 
-// release lets the guard do its work, which is little after an orderly stop, and waits for it.
-func (g *guard) release() error {
+// Release lets the guard do its work, which is little after an orderly stop, and waits for it.
+func (g *Guard) Release() error {
 	err := errors.Join(g.pipe.Close(), g.shell.Wait())
 	if err != nil {
-		return fmt.Errorf("clean up after the control plane: %w", err)
+		return fmt.Errorf("clean up %s: %w", g.dir, err)
 	}
 	return nil
 }
