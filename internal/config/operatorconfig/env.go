@@ -10,6 +10,9 @@ import (
 // serviceVariable matches what Kubernetes puts into each container for a Service named garm, garm-server or operator.
 var serviceVariable = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$`)
 
+// serviceURL is the value of such a variable that ends in _PORT: a Service named operator-webhook sets one of the name of a setting.
+var serviceURL = regexp.MustCompile(`^(tcp|udp|sctp)://`)
+
 // envValues picks the settings out of an environment and warns of names that look like settings but are none. An
 // empty value counts as set.
 func envValues(environ []string) (map[string]any, []string) {
@@ -28,6 +31,9 @@ func envValues(environ []string) (map[string]any, []string) {
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, "OPERATOR_") && !strings.HasPrefix(name, "GARM_") {
+			continue
+		}
+		if strings.HasSuffix(name, "_PORT") && serviceURL.MatchString(value) {
 			continue
 		}
 		if o, ok := names[name]; ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,10 @@ func TestPrecedence(t *testing.T) {
 			if o.Env != "" {
 				environ = []string{o.Env + "=" + values[0]}
 			}
+			others := slices.DeleteFunc(slices.Clone(required), func(given string) bool { return strings.HasPrefix(given, "--"+o.Flag+"=") })
+			if partner := partners[o.Key]; partner != "" {
+				others = append(others, partner)
+			}
 			steps := []struct {
 				args   []string
 				env    []string
@@ -100,24 +105,31 @@ func TestPrecedence(t *testing.T) {
 				{[]string{flag}, environ, operatorconfig.SourceFlag, values[1]},
 				{[]string{flag, "--config=" + path}, environ, operatorconfig.SourceFile, values[2]},
 			}
-			if o.Env == "" || o.Key == "garm.server" || o.Key == "garm.username" || o.Key == "garm.password" {
-				steps = steps[1:] // no environment, or the flag is always given in this test
+			if o.Env == "" {
+				steps = steps[1:]
 			}
 			for _, step := range steps {
-				loaded, err := load(t, step.args, step.env)
+				loaded, err := operatorconfig.Load(slices.Concat(others, step.args), step.env, &bytes.Buffer{})
 				if err != nil {
 					t.Fatalf("%s: %v", step.source, err)
 				}
 				if got := loaded.Sources[o.Key]; got != step.source {
 					t.Errorf("source %s, want %s", got, step.source)
 				}
-				if got := show(t, loaded)[section][name]; !o.Secret && fmt.Sprint(got) != step.value {
+				got := fmt.Sprint(show(t, loaded)[section][name])
+				if o.Secret {
+					got = loaded.Config.GARM.Password // the only one
+				}
+				if got != step.value {
 					t.Errorf("from %s: %v, want %s", step.source, got, step.value)
 				}
 			}
 		})
 	}
 }
+
+// partners are flags without which a setting is refused.
+var partners = map[string]string{"garm.clientCertFile": "--garm-client-key-file=key", "garm.clientKeyFile": "--garm-client-cert-file=certificate"}
 
 // samples returns three valid values of an option, none of which is its default.
 func samples(o operatorconfig.Option) [3]string {
@@ -141,8 +153,6 @@ func samples(o operatorconfig.Option) [3]string {
 		return [3]string{"files", "self-made", "files"}
 	case o.Key == "operator.webhookUrl":
 		return [3]string{"https://one:1", "https://two:2", "https://three"}
-	case strings.HasPrefix(o.Key, "garm.client"):
-		return [3]string{"", "", ""}
 	}
 	return [3]string{"one", "two", "three"}
 }
@@ -160,30 +170,66 @@ func show(t *testing.T, loaded *operatorconfig.Loaded) map[string]map[string]any
 	return shown
 }
 
-func TestOldAndUnknownNames(t *testing.T) {
-	loaded, err := load(t, []string{"--namespace=ci", "--leader-elect", "--sync-period=7m", "-v", "3"}, []string{
-		"OPERATOR_RUNNER_RECONCILATION=true", "GARM_TYPO=1", "HOME=/root",
-		"GARM_SERVER_SERVICE_HOST=10.0.0.1", "GARM_SERVER_PORT=tcp://10.0.0.1:9997", "GARM_SERVER_PORT_9997_TCP_ADDR=10.0.0.1", "GARM_SERVER_SERVICE_PORT_API=9997",
+// Names of older releases, and misspelt ones that were documented, work with a warning that tells the present name.
+func TestOldNames(t *testing.T) {
+	for old, c := range map[string]struct{ value, flag, key, want string }{
+		"namespace":                     {"=ci", "operator-watch-namespace", "operator.watchNamespace", "ci"},
+		"leader-elect":                  {"", "operator-leader-election", "operator.leaderElection", "true"},
+		"sync-period":                   {"=7m", "operator-sync-period", "operator.syncPeriod", "7m0s"},
+		"metrics-bind-address":          {"=:1234", "operator-metrics-bind-address", "operator.metricsBindAddress", ":1234"},
+		"health-probe-bind-address":     {"=:1235", "operator-health-probe-bind-address", "operator.healthProbeBindAddress", ":1235"},
+		"operator-sync-runners":         {"", "operator-runner-reconciliation", "operator.runnerReconciliation", "true"},
+		"operator-runner-reconcilation": {"=true", "operator-runner-reconciliation", "operator.runnerReconciliation", "true"},
+	} {
+		t.Run(old, func(t *testing.T) {
+			loaded, err := load(t, []string{"--" + old + c.value}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			section, name, _ := strings.Cut(c.key, ".")
+			if got := fmt.Sprint(show(t, loaded)[section][name]); got != c.want || loaded.Sources[c.key] != operatorconfig.SourceFlag {
+				t.Errorf("%s is %q from %s, want %q", c.key, got, loaded.Sources[c.key], c.want)
+			}
+			if diff := cmp.Diff([]string{"the flag --" + old + " is an old name of --" + c.flag}, loaded.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+	loaded, err := load(t, []string{"--sync-period=7m", "--operator-sync-period=8m"}, []string{"OPERATOR_RUNNER_RECONCILATION=true", "OPERATOR_RUNNER_RECONCILIATION=false"})
+	if err != nil || loaded.Config.Operator.SyncPeriod != 8*time.Minute || loaded.Config.Operator.RunnerReconciliation {
+		t.Errorf("an old name beats the present one: %+v, %v", loaded.Config.Operator, err)
+	}
+}
+
+// OP-46: an unknown name is warned about, wherever it looks like a setting; what Kubernetes sets for Services is no setting, not
+// even under the name of one.
+func TestUnknownNames(t *testing.T) {
+	path := writeFile(t, "operator:\n  synPeriod: 5m\nother:\n  key: x\n")
+	loaded, err := load(t, []string{"-v", "3", "--config=" + path}, []string{
+		"OPERATOR_RUNNER_RECONCILATION=true", "GARM_TYPO=1", "OPERATOR_SYNCPERIOD=5m", "HOME=/root", "GARMIN=watch",
+		"GARM_SERVER_SERVICE_HOST=10.0.0.1", "GARM_SERVER_PORT=tcp://10.0.0.1:9997", "GARM_SERVER_PORT_9997_TCP=tcp://10.0.0.1:9997",
+		"GARM_SERVER_PORT_9997_TCP_ADDR=10.0.0.1", "GARM_SERVER_PORT_9997_TCP_PORT=9997", "GARM_SERVER_PORT_9997_TCP_PROTO=tcp",
+		"GARM_SERVER_SERVICE_PORT=9997", "GARM_SERVER_SERVICE_PORT_API=9997", "GARM_PORT=tcp://10.0.0.1:80", "OPERATOR_WEBHOOK_PORT=tcp://10.0.0.2:443",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := loaded.Config.Operator
-	if o.WatchNamespace != "ci" || !o.LeaderElection || o.SyncPeriod != 7*time.Minute {
-		t.Errorf("old flags do not work: %+v", o)
-	}
 	if !o.RunnerReconciliation {
 		t.Error("OP-46: the documented misspelling has no effect")
 	}
 	if o.LogVerbosityLevel != 3 {
 		t.Errorf("OP-44: -v gives level %d", o.LogVerbosityLevel)
 	}
+	if o.WebhookPort != 9443 {
+		t.Errorf("the port of the Service operator-webhook is taken for a setting: %d", o.WebhookPort)
+	}
 	want := []string{
 		"the environment variable GARM_TYPO is unknown and is ignored",
 		"the environment variable OPERATOR_RUNNER_RECONCILATION is an old name of OPERATOR_RUNNER_RECONCILIATION",
-		"the flag --leader-elect is an old name of --operator-leader-election",
-		"the flag --sync-period is an old name of --operator-sync-period",
-		"the flag --namespace is an old name of --operator-watch-namespace",
+		"the environment variable OPERATOR_SYNCPERIOD is unknown and is ignored",
+		"the configuration file has an unknown key operator.synPeriod, which is ignored",
+		"the configuration file has an unknown key other.key, which is ignored",
 	}
 	if diff := cmp.Diff(want, loaded.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -201,8 +247,25 @@ func TestInvalid(t *testing.T) {
 		"bad bool":                  {env: []string{"GARM_INIT=yes"}, want: "garm.init (from environment): true or false is expected"},
 		"bad duration":              {env: []string{"OPERATOR_SYNC_PERIOD=5"}, want: "operator.syncPeriod (from environment): a duration"},
 		"no host and port":          {args: []string{"--operator-metrics-bind-address=0"}, want: "operator.metricsBindAddress: must be host:port"},
-		"concurrency":               {args: []string{"--operator-pool-concurrency=0"}, want: "operator.poolConcurrency: must be at least 1"},
+		"no metrics address":        {env: []string{"OPERATOR_METRICS_BIND_ADDRESS="}, want: "operator.metricsBindAddress: must be host:port"},
+		"no health address":         {args: []string{"--operator-health-probe-bind-address="}, want: "operator.healthProbeBindAddress: must be host:port"},
+		"health port too high":      {args: []string{"--operator-health-probe-bind-address=:65536"}, want: "operator.healthProbeBindAddress: must be host:port"},
+		"never synced":              {args: []string{"--operator-sync-period=0s"}, want: "operator.syncPeriod: must be longer than 0"},
+		"negative age":              {args: []string{"--operator-min-idle-runners-age=-1s"}, want: "operator.minIdleRunnersAge: must not be negative"},
+		"pool concurrency":          {args: []string{"--operator-pool-concurrency=0"}, want: "operator.poolConcurrency: must be at least 1"},
+		"runner concurrency":        {env: []string{"OPERATOR_RUNNER_CONCURRENCY=0"}, want: "operator.runnerConcurrency: must be at least 1"},
+		"repository concurrency":    {args: []string{"--operator-repository-concurrency=-1"}, want: "operator.repositoryConcurrency: must be at least 1"},
+		"organization concurrency":  {args: []string{"--operator-organization-concurrency=0"}, want: "operator.organizationConcurrency: must be at least 1"},
+		"enterprise concurrency":    {args: []string{"--operator-enterprise-concurrency=0"}, want: "operator.enterpriseConcurrency: must be at least 1"},
+		"bad number":                {env: []string{"OPERATOR_POOL_CONCURRENCY=many"}, want: "operator.poolConcurrency (from environment): a whole number is expected"},
 		"verbosity":                 {args: []string{"-v=6"}, want: "operator.logVerbosityLevel: must be from 0 to 5"},
+		"negative verbosity":        {env: []string{"OPERATOR_LOG_VERBOSITY_LEVEL=-1"}, want: "operator.logVerbosityLevel: must be from 0 to 5"},
+		"log format":                {args: []string{"--log-format=xml"}, want: "operator.logFormat: must be text or json"},
+		"webhooks perhaps":          {args: []string{"--operator-webhook-enabled=maybe"}, want: "operator.webhookEnabled: must be true, false or auto"},
+		"webhook port":              {args: []string{"--operator-webhook-port=0"}, want: "operator.webhookPort: must be from 1 to 65535"},
+		"webhook certificates":      {args: []string{"--operator-webhook-certificates=none"}, want: "operator.webhookCertificates: must be files, self-made or auto"},
+		"webhook secret":            {args: []string{"--operator-webhook-secret=A_b"}, want: `operator.webhookSecret: "A_b" is no name of a resource`},
+		"webhook configuration":     {args: []string{"--operator-webhook-configuration="}, want: `operator.webhookConfiguration: "" is no name of a resource`},
 		"namespace":                 {args: []string{"--operator-watch-namespace=a,B_c"}, want: `operator.watchNamespace: "B_c"`},
 		"half a client certificate": {args: []string{"--garm-client-cert-file=x"}, want: "garm.clientCertFile"},
 		"address as webhook URL":    {args: []string{"--operator-webhook-url=https://10.0.0.1:9443"}, want: "operator.webhookUrl: must be an https URL with a host name"},
@@ -222,6 +285,18 @@ func TestInvalid(t *testing.T) {
 				t.Error("the error repeats a password")
 			}
 		})
+	}
+}
+
+// The ends of what is allowed are allowed.
+func TestBounds(t *testing.T) {
+	for _, args := range [][]string{
+		{"--operator-sync-runners-interval=5s", "--operator-min-idle-runners-age=0s", "-v=5", "--operator-webhook-port=65535"},
+		{"--operator-sync-runners-interval=5m", "--operator-sync-period=1ns", "-v=0", "--operator-metrics-bind-address=:65535"},
+	} {
+		if _, err := load(t, args, nil); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
 	}
 }
 
