@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
@@ -226,23 +227,41 @@ func TestOP50ServerComesLater(t *testing.T) {
 	e.ready(objects...)
 }
 
-// OP-47: without URLs no pool is made, and the Pool says why.
+// OP-47: without URLs, or with the placeholders that another operator has set, no pool is made, and the Pool says why.
 func TestOP47URLsMissing(t *testing.T) {
 	t.Parallel()
-	e := setup(t).run()
-	var rest []client.Object
-	var config client.Object
-	for _, o := range append(e.Base(), e.Pool("p")) {
-		if _, ok := o.(*v1beta1.GarmServerConfig); ok {
-			config = o
-			continue
-		}
-		rest = append(rest, o)
+	for name, placeholders := range map[string]bool{"none": false, "placeholders": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := setup(t)
+			if placeholders {
+				e.initialise()
+				url := func(of string) *string { u := "https://initial." + of + ".garm.local"; return &u }
+				if _, err := e.GARM.UpdateController(e.ctx, garm.UpdateControllerParams{
+					MetadataURL: url("metadata"), CallbackURL: url("callback"), WebhookURL: url("webhook"),
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e.run()
+			var rest []client.Object
+			var config client.Object
+			for _, o := range append(e.Base(), e.Pool("p")) {
+				if _, ok := o.(*v1beta1.GarmServerConfig); ok {
+					config = o
+					continue
+				}
+				rest = append(rest, o)
+			}
+			e.apply(rest...)
+			e.condition(e.Pool("p"), v1beta1.ConditionReady, "False", v1beta1.ReasonControllerURLsMissing)
+			if n := e.Proxy.Counts().Of("POST", "/organizations/{id}/pools", 0); n > 0 {
+				t.Errorf("%d creates of a pool whose runners could not report back", n)
+			}
+			e.apply(config)
+			e.ready(append(rest, config)...)
+		})
 	}
-	e.apply(rest...)
-	e.condition(e.Pool("p"), v1beta1.ConditionReady, "False", v1beta1.ReasonControllerURLsMissing)
-	e.apply(config)
-	e.ready(append(rest, config)...)
 }
 
 type secret = corev1.Secret
