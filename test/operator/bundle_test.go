@@ -71,8 +71,38 @@ func TestOP54CABundle(t *testing.T) {
 	}
 }
 
-// OP-6, OP-11: the status of a Pool shows the tags of the server, more of them than were asked for included, and what is
-// cleared goes at the server.
+// OP-11: a server that adds tags of its own has them shown in the status, and is not asked over and over to take them away.
+func TestOP11TagsThatTheServerAdds(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	e.Proxy.Speak(garmproxy.MoreTags("self-hosted", "x64", "Linux"))
+	e.run()
+	pool := e.Pool("p")
+	pool.Spec.Tags = []string{"ubuntu"}
+	objects := append(e.Base(), pool)
+	e.apply(objects...)
+	puts := func() int { return e.Proxy.Counts().Of("PUT", "/pools/{id}", 0) }
+	for _, max := range []int64{4, 7} {
+		edit(e, pool, func(p *v1beta1.Pool) { p.Spec.MaxRunners = max })
+		e.eventually(func() error {
+			if pools := e.pools(); len(pools) != 1 || int64(pools[0].MaxRunners) != max {
+				return fmt.Errorf("the server has %+v", pools)
+			}
+			return nil
+		})
+		e.ready(objects...)
+		if got := fmt.Sprint(pool.Status.Tags); got != "[Linux self-hosted ubuntu x64]" {
+			t.Errorf("status has tags %s", got)
+		}
+	}
+	time.Sleep(2 * time.Second) // nothing may happen, and nothing tells when it has not
+	if n := puts(); n > 2 {
+		t.Errorf("%d PUTs:\n%s", n, e.Proxy.Counts())
+	}
+	e.ready(pool)
+}
+
+// OP-6, OP-11: the status of a Pool shows the tags of the server, and what is cleared goes at the server.
 func TestOP11TagsOfTheServer(t *testing.T) {
 	t.Parallel()
 	e := setup(t).run()

@@ -94,7 +94,7 @@ func (e *Engine[O, R]) update(ctx context.Context, p *Pass[O], a Actuator[R], r 
 		inputs = informed.Inputs()
 	}
 	if e.stuck.same(p.Object, inputs, fields) {
-		return r, stuckOutcome(fields)
+		return r, stuckOutcome(a, r, fields)
 	}
 	if status.IsReady(p.Object) {
 		e.deps.Session.Metrics().Drifted(e.kind.Name, fields)
@@ -113,12 +113,15 @@ func (e *Engine[O, R]) update(ctx context.Context, p *Pass[O], a Actuator[R], r 
 	p.Event(corev1.EventTypeNormal, EventUpdating, "updated %s at the GARM server", strings.Join(fields, ", "))
 	if left := a.Diff(updated); len(left) > 0 && slices.Equal(left, intersect(left, fields)) {
 		e.stuck.set(p.Object, inputs, left)
-		return updated, stuckOutcome(left)
+		return updated, stuckOutcome(a, updated, left)
 	}
 	return updated, Outcome{}
 }
 
-func stuckOutcome(fields []string) Outcome {
+func stuckOutcome[R any](a Actuator[R], r *R, fields []string) Outcome {
+	if lenient, ok := a.(Lenient[R]); ok && lenient.Bears(r, fields) {
+		return Outcome{}
+	}
 	return Outcome{Class: Terminal, Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf(
 		"the GARM server accepted the update but did not apply %s; set a value that it can apply, or create the resource anew",
 		strings.Join(fields, ", "))}

@@ -85,6 +85,13 @@ type Prepared[R any] interface {
 	Prepare(ctx context.Context, r *R) (*R, error)
 }
 
+// Lenient is an Actuator of a kind to whose remote objects a server may add something of its own.
+type Lenient[R any] interface {
+	// Bears says whether what the server shows otherwise after an update is no fault: it has what is wanted in these fields,
+	// and more. It is pure.
+	Bears(r *R, fields []string) bool
+}
+
 // Retained is an Actuator of a kind with remote objects that the server does not let go.
 type Retained interface {
 	// Retain says that deletion releases the remote object only.

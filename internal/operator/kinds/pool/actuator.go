@@ -180,6 +180,13 @@ func (a *actuator) Diff(r *garm.Pool) []string {
 	return diff(a.want, seen(r), a.extraKnown)
 }
 
+// Bears accepts tags that the server adds to those that are wanted. They show in the status.
+func (a *actuator) Bears(r *garm.Pool, fields []string) bool {
+	have := seen(r).Tags
+	return slices.Equal(fields, []string{fieldTags}) &&
+		!slices.ContainsFunc(a.want.Tags, func(tag string) bool { return !slices.Contains(have, tag) })
+}
+
 func (a *actuator) Update(ctx context.Context, r *garm.Pool, fields []string) (*garm.Pool, error) {
 	if err := a.outdate(ctx, r, fields); err != nil {
 		return nil, err

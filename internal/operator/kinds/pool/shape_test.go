@@ -70,6 +70,36 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// OP-11: tags that a server adds are borne; one that it lacks, or another field beside them, is not.
+func TestTagsThatTheServerAdds(t *testing.T) {
+	want, err := shapeOf(spec(nil), "img")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &actuator{want: want}
+	for name, c := range map[string]struct {
+		tags   []string
+		fields []string
+		want   bool
+	}{
+		"two more":         {[]string{"self-hosted", "A", "b", "x64"}, []string{fieldTags}, true},
+		"one is missing":   {[]string{"a", "self-hosted"}, []string{fieldTags}, false},
+		"none":             {nil, []string{fieldTags}, false},
+		"a flavor as well": {[]string{"a", "b", "c"}, []string{fieldFlavor, fieldTags}, false},
+		"a flavor alone":   {[]string{"a", "b"}, []string{fieldFlavor}, false},
+	} {
+		pool := remotePool(func(p *garm.Pool) {
+			p.Tags = nil
+			for _, tag := range c.tags {
+				p.Tags = append(p.Tags, garm.Tag{Name: tag})
+			}
+		})
+		if got := a.Bears(pool, c.fields); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // An update brings the server to what is wanted, also where leaving a field out would keep the old value.
 func TestUpdateClearsFields(t *testing.T) {
 	want, err := shapeOf(spec(nil), "img")
