@@ -67,6 +67,45 @@ func TestPrinterColumns(t *testing.T) {
 	}
 }
 
+// columnPaths are where the columns take their values from, those of all kinds by name, and of single ones by kind and name.
+var columnPaths = map[string]string{
+	"ID": ".status.id string", "Ready": ".status.conditions[?(@.type=='Ready')].status string", "Error": ".status.conditions[?(@.type=='Ready')].message string",
+	"Pool_Manager_Failure": ".status.conditions[?(@.reason=='PoolManagerFailure')].message string", "Age": ".metadata.creationTimestamp date",
+	"Pool MinIdleRunners": ".spec.minIdleRunners string", "Pool MaxRunners": ".spec.maxRunners string", "Pool ImageName": ".spec.imageName string",
+	"Pool Flavor": ".spec.flavor string", "Pool Provider": ".spec.providerName string", "Pool ScopeType": ".spec.githubScopeRef.kind string",
+	"Pool ScopeName": ".spec.githubScopeRef.name string", "Pool Enabled": ".spec.enabled boolean", "Image Tag": ".spec.tag string",
+	"Runner Pool": ".status.poolId string", "Runner Garm Runner Status": ".status.status string", "Runner Provider Runner Status": ".status.instanceStatus string",
+	"Runner Provider ID": ".status.providerId string", "Runner Agent ID": ".status.agentId string",
+	"GarmServerConfig ID": ".status.controllerId string", "GarmServerConfig Version": ".status.version string",
+	"GarmServerConfig MetadataURL": ".status.metadataUrl string", "GarmServerConfig CallbackURL": ".status.callbackUrl string",
+	"GarmServerConfig WebhookURL": ".status.webhookUrl string", "GarmServerConfig ControllerWebhookURL": ".status.controllerWebhookUrl string",
+	"GitHubEndpoint URL": ".spec.apiBaseUrl string", "GitHubCredential AuthType": ".spec.authType string",
+	"GitHubCredential GitHubEndpoint": ".spec.endpointRef.name string", "GitHubCredential Repositories": ".status.repositories string",
+	"GitHubCredential Organizations": ".status.organizations string", "GitHubCredential Enterprises": ".status.enterprises string",
+}
+
+// Every column of either version shows what users of the known operator see in it.
+func TestPrinterColumnPaths(t *testing.T) {
+	used := map[string]bool{}
+	for kind, definition := range definitions(t) {
+		for _, version := range definition.Spec.Versions {
+			for _, column := range version.AdditionalPrinterColumns {
+				name := kind + " " + column.Name
+				if columnPaths[name] == "" {
+					name = column.Name
+				}
+				used[name] = true
+				if got := column.JSONPath + " " + column.Type; got != columnPaths[name] {
+					t.Errorf("%s %s: the column %s shows %s, not %s", version.Name, kind, column.Name, got, columnPaths[name])
+				}
+			}
+		}
+	}
+	if len(used) != len(columnPaths) {
+		t.Errorf("%d columns are there, not %d", len(used), len(columnPaths))
+	}
+}
+
 func TestPrinterColumnsShowValues(t *testing.T) {
 	c := connect(t)
 	object := c.manifest(t, v1beta1.KindPool, "shown", set("spec.minIdleRunners", "2"))
