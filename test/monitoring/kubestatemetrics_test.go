@@ -3,6 +3,7 @@ package monitoring_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -106,12 +107,6 @@ func (w *world) kubeStateMetrics(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	out := &bytes.Buffer{}
 	for _, resource := range configuration(t).Spec.Resources {
-		factory, err := customresourcestate.NewCustomResourceMetrics(resource)
-		if err != nil {
-			t.Fatal(err)
-		}
-		generators := factory.MetricFamilyGenerators()
-		store := metricsstore.NewMetricsStore(generator.ExtractMetricFamilyHeaders(generators), generator.ComposeMetricGenFuncs(generators))
 		gvk := schema.GroupVersionKind(resource.GroupVersionKind)
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -121,17 +116,33 @@ func (w *world) kubeStateMetrics(t *testing.T) map[string]*dto.MetricFamily {
 		if len(list.Items) == 0 {
 			t.Fatalf("there is no %s", gvk.Kind)
 		}
-		for i := range list.Items {
-			if err := store.Add(&list.Items[i]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := metricsstore.NewMetricsWriter(factory.Name(), store).WriteAll(out); err != nil {
+		shownOf(t, resource, list.Items, out)
+	}
+	return families(t, asGauges(out.Bytes()))
+}
+
+// shownOf writes what kube-state-metrics shows of resources of one kind.
+func shownOf(t *testing.T, resource customresourcestate.Resource, items []unstructured.Unstructured, out io.Writer) {
+	t.Helper()
+	factory, err := customresourcestate.NewCustomResourceMetrics(resource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	generators := factory.MetricFamilyGenerators()
+	store := metricsstore.NewMetricsStore(generator.ExtractMetricFamilyHeaders(generators), generator.ComposeMetricGenFuncs(generators))
+	for i := range items {
+		if err := store.Add(&items[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	text := regexp.MustCompile(`(?m)^(# TYPE \S+ )(?:info|stateset)$`).ReplaceAll(out.Bytes(), []byte("${1}gauge")) // kube-state-metrics does so for clients without OpenMetrics
-	return families(t, text)
+	if err := metricsstore.NewMetricsWriter(factory.Name(), store).WriteAll(out); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asGauges does as kube-state-metrics does for clients without OpenMetrics.
+func asGauges(text []byte) []byte {
+	return regexp.MustCompile(`(?m)^(# TYPE \S+ )(?:info|stateset)$`).ReplaceAll(text, []byte("${1}gauge"))
 }
 
 // OP-63: kube-state-metrics reads the configuration, and shows every kind under the known names with the known labels.
