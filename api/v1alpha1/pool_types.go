@@ -12,7 +12,8 @@ type PoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind && self.name == oldSelf.name",message="githubScopeRef is immutable; delete the Pool and create it with the other scope"
 	GitHubScopeRef TypedLocalObjectReference `json:"githubScopeRef"`
 
-	// Name of a provider in the configuration of the GARM server. It cannot be changed.
+	// Name of a provider in the configuration of the GARM server (garm-cli provider list shows them), such as openstack. It
+	// cannot be changed.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="providerName is immutable; delete the Pool and create it with the other provider"
 	ProviderName string `json:"providerName"`
 
@@ -24,7 +25,7 @@ type PoolSpec struct {
 	// +kubebuilder:default=0
 	MinIdleRunners int64 `json:"minIdleRunners"`
 
-	// Size of the machines, in the provider's terms.
+	// Size of the machines, in the provider's terms, such as m1.small.
 	Flavor string `json:"flavor"`
 
 	// Operating system of the runners: linux or windows.
@@ -35,7 +36,7 @@ type PoolSpec struct {
 	OSArch string `json:"osArch"`
 
 	// Labels of the runners. A job runs here when each label in its runs-on is among them. Nothing is added by itself:
-	// list "self-hosted" where jobs ask for it. At least one.
+	// list "self-hosted" where jobs ask for it. At least one, such as [self-hosted, linux, small].
 	Tags []string `json:"tags"`
 
 	// Whether the pool makes new runners. A disabled pool keeps the runners it has.
@@ -48,8 +49,8 @@ type PoolSpec struct {
 	// Name of an Image in the same namespace. The Pool waits for it when it does not exist yet.
 	ImageName string `json:"imageName"`
 
-	// JSON text that is passed to the provider as it stands; which keys count depends on the provider. Absent, "" and
-	// "null" mean none. A bare number is refused, since GARM servers cannot store one.
+	// JSON text that is passed to the provider as it stands, such as {"disk_size": 40}; which keys count depends on the
+	// provider. Absent, "" and "null" mean none. A bare number is refused, since GARM servers cannot store one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1048576
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches(r'^\\s*(\\{[\\s\\S]*\\}|\\[[\\s\\S]*\\]|\"[\\s\\S]*\"|true|false|null)\\s*$')",message="extraSpecs must be empty, null or JSON text such as {\"key\": \"value\"}; a bare number is not allowed"
@@ -60,7 +61,7 @@ type PoolSpec struct {
 	// +optional
 	GitHubRunnerGroup string `json:"githubRunnerGroup,omitempty"`
 
-	// Beginning of the names of the runners. Empty means "garm".
+	// Beginning of the names of the runners, before a dash and what the GARM server draws. Empty means "garm".
 	// +optional
 	RunnerPrefix string `json:"runnerPrefix,omitempty"`
 }

@@ -5,17 +5,20 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // GarmServerConfigSpec is the desired configuration of the GARM server. A URL that is left out stays as it is at the
 // server.
 type GarmServerConfigSpec struct {
-	// URL at which runners fetch what they need to set themselves up. It must reach the server's /api/v1/metadata.
+	// URL at which runners fetch what they need to set themselves up. It must reach the server's
+	// /api/v1/metadata, such as http://garm-server.garm-server.svc:9997/api/v1/metadata. Left out, what the server has stays.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",reason=FieldValueForbidden,message="must not hold a user or password, since runners and GitHub are told it and the status shows it; leave out what is before the @"
 	MetadataURL URL `json:"metadataUrl,omitempty"`
 
-	// URL at which runners report their progress. It must reach the server's /api/v1/callbacks.
+	// URL at which runners report their progress. It must reach the server's /api/v1/callbacks, such as
+	// http://garm-server.garm-server.svc:9997/api/v1/callbacks. Left out, what the server has stays.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",reason=FieldValueForbidden,message="must not hold a user or password, since runners and GitHub are told it and the status shows it; leave out what is before the @"
 	CallbackURL URL `json:"callbackUrl,omitempty"`
 
-	// URL at which GitHub delivers webhooks. It must reach the server's /webhooks.
+	// URL at which GitHub delivers webhooks. It must reach the server's /webhooks, such as
+	// https://garm.example.com/webhooks. Left out, what the server has stays.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",reason=FieldValueForbidden,message="must not hold a user or password, since runners and GitHub are told it and the status shows it; leave out what is before the @"
 	WebhookURL URL `json:"webhookUrl,omitempty"`

@@ -25,7 +25,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.authType != 'pat' || !has(self.installationId) || self.installationId == 0 || (oldSelf.hasValue() && oldSelf.value().authType == 'pat' && has(oldSelf.value().installationId) && oldSelf.value().installationId != 0)",optionalOldSelf=true,fieldPath=".installationId",message="installationId must not be set with authType pat"
 // +kubebuilder:validation:XValidation:rule="has(self.secretRef) || (oldSelf.hasValue() && !has(oldSelf.value().secretRef))",optionalOldSelf=true,fieldPath=".secretRef",message="secretRef is required: the Secret with the token, or with the private key of the App"
 type GitHubCredentialSpec struct {
-	// Free text; it may be empty.
+	// Free text that the GARM server shows with the credentials; it may be empty.
 	Description string `json:"description"`
 
 	// GitHubEndpoint, in the same namespace, that the credential is for. Only the name counts.
@@ -34,12 +34,13 @@ type GitHubCredentialSpec struct {
 	// How GARM authenticates: "pat" with a personal access token, "app" with an installation of a GitHub App.
 	AuthType AuthType `json:"authType"`
 
-	// Id of the GitHub App. Needed with authType app, not allowed with pat.
+	// Id of the GitHub App, which its settings show, such as 123456. Needed with authType app, not allowed with pat.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AppID int64 `json:"appId,omitempty"`
 
-	// Id of the installation of the GitHub App. Needed with authType app, not allowed with pat.
+	// Id of the installation of the GitHub App, the number at the end of the address of its page, such as 12345678. Needed
+	// with authType app, not allowed with pat.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	InstallationID int64 `json:"installationId,omitempty"`

@@ -5,19 +5,22 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // GitHubEndpointSpec is the desired state of a GitHubEndpoint. A URL that is left out is not compared with the server;
 // the server needs all three when it creates an endpoint.
 type GitHubEndpointSpec struct {
-	// Free text.
+	// Free text that the GARM server shows with the endpoint. Left out, what the server has stays.
 	// +optional
 	Description string `json:"description,omitempty"`
 
-	// Base URL of the REST API, such as https://api.github.com.
+	// Base URL of the REST API, such as https://api.github.com, or https://ghe.example.com/api/v3 of a GitHub Enterprise
+	// Server. Left out, what the GARM server has stays; an endpoint that it does not have yet needs it.
 	// +optional
 	APIBaseURL URL `json:"apiBaseUrl,omitempty"`
 
-	// Base URL for uploads, such as https://uploads.github.com.
+	// Base URL for uploads, such as https://uploads.github.com, or https://ghe.example.com/api/uploads of a GitHub
+	// Enterprise Server. Left out, what the GARM server has stays; an endpoint that it does not have yet needs it.
 	// +optional
 	UploadBaseURL URL `json:"uploadBaseUrl,omitempty"`
 
-	// Base URL of the web pages, such as https://github.com.
+	// Base URL of the web pages, such as https://github.com. Left out, what the GARM server has stays; an endpoint that it
+	// does not have yet needs it.
 	// +optional
 	BaseURL URL `json:"baseUrl,omitempty"`
 

@@ -50,7 +50,8 @@ type PoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind && self.name == oldSelf.name",message="githubScopeRef is immutable; delete the Pool and create it with the other scope"
 	GitHubScopeRef TypedLocalObjectReference `json:"githubScopeRef"`
 
-	// Name of a provider in the configuration of the GARM server. It cannot be changed.
+	// Name of a provider in the configuration of the GARM server (garm-cli provider list shows them), such as openstack. It
+	// cannot be changed.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="providerName is immutable; delete the Pool and create it with the other provider"
 	ProviderName string `json:"providerName"`
@@ -65,7 +66,7 @@ type PoolSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	MinIdleRunners int64 `json:"minIdleRunners"`
 
-	// Size of the machines, in the provider's terms.
+	// Size of the machines, in the provider's terms, such as m1.small.
 	// +kubebuilder:validation:MinLength=1
 	Flavor string `json:"flavor"`
 
@@ -77,7 +78,7 @@ type PoolSpec struct {
 	OSArch OSArch `json:"osArch"`
 
 	// Labels of the runners. A job runs here when each label in its runs-on is among them. Nothing is added by itself:
-	// list "self-hosted" where jobs ask for it. At least one.
+	// list "self-hosted" where jobs ask for it. At least one, such as [self-hosted, linux, small].
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:items:MinLength=1
 	Tags []string `json:"tags"`
@@ -95,8 +96,8 @@ type PoolSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	ImageName string `json:"imageName"`
 
-	// JSON text that is passed to the provider as it stands; which keys count depends on the provider. Absent, "" and
-	// "null" mean none. A bare number is refused, since GARM servers cannot store one.
+	// JSON text that is passed to the provider as it stands, such as {"disk_size": 40}; which keys count depends on the
+	// provider. Absent, "" and "null" mean none. A bare number is refused, since GARM servers cannot store one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1048576
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches(r'^\\s*(\\{[\\s\\S]*\\}|\\[[\\s\\S]*\\]|\"[\\s\\S]*\"|true|false|null)\\s*$')",message="extraSpecs must be empty, null or JSON text such as {\"key\": \"value\"}; a bare number is not allowed"
@@ -107,7 +108,7 @@ type PoolSpec struct {
 	// +optional
 	GitHubRunnerGroup string `json:"githubRunnerGroup,omitempty"`
 
-	// Beginning of the names of the runners. Empty means "garm".
+	// Beginning of the names of the runners, before a dash and what the GARM server draws. Empty means "garm".
 	// +optional
 	RunnerPrefix string `json:"runnerPrefix,omitempty"`
 
