@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -140,6 +141,9 @@ func TestMinIdleRunnersAge(t *testing.T) {
 				}
 				return nil
 			})
+			if c.left < len(names) {
+				e.told(pool, corev1.EventTypeNormal, "Scaling", "removing runner")
+			}
 			time.Sleep(3 * time.Second) // longer than the short age: no more may go
 			if n := left(); n != c.left {
 				t.Errorf("%d runners are left, not %d", n, c.left)

@@ -3,15 +3,17 @@ package operator_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
-// The whole fleet from nothing, in any order, each object once at the server; and down again in any order.
+// The whole fleet from nothing, in any order, each object once at the server; and down again in any order. Events tell of it.
 func TestFleetUpAndDown(t *testing.T) {
 	t.Parallel()
 	e := setup(t).run()
@@ -42,6 +44,41 @@ func TestFleetUpAndDown(t *testing.T) {
 	if orgs, err := e.GARM.ListOrganizations(e.ctx); err != nil || len(orgs) > 0 {
 		t.Errorf("the server still has organizations: %v, %v", orgs, err)
 	}
+	for _, o := range objects {
+		switch o.(type) {
+		case *v1beta1.GitHubEndpoint, *v1beta1.GitHubCredential, *v1beta1.Organization:
+			e.told(o, corev1.EventTypeNormal, "Creating", "creating")
+			e.told(o, corev1.EventTypeNormal, "Info", "created at the GARM server")
+			e.told(o, corev1.EventTypeNormal, "Deleting", "deleting at the GARM server")
+		case *v1beta1.Pool:
+			e.told(o, corev1.EventTypeNormal, "Info", "created at the GARM server")
+			e.told(o, corev1.EventTypeNormal, "Deleting", "deleting at the GARM server")
+		case *v1beta1.GarmServerConfig:
+			e.told(o, corev1.EventTypeNormal, "Updating", "webhookUrl")
+		}
+	}
+}
+
+// told waits for an event of a resource, which may be gone.
+func (e *env) told(obj client.Object, kind, reason, text string) {
+	e.t.Helper()
+	e.eventually(func() error {
+		var events corev1.EventList
+		if err := e.Kube.List(e.ctx, &events, client.InNamespace(e.namespace)); err != nil {
+			return err
+		}
+		var others []string
+		for _, v := range events.Items {
+			if v.InvolvedObject.Name != obj.GetName() || !strings.HasSuffix(fmt.Sprintf("%T", obj), "."+v.InvolvedObject.Kind) {
+				continue
+			}
+			if v.Type == kind && v.Reason == reason && strings.Contains(v.Message, text) {
+				return nil
+			}
+			others = append(others, v.Reason+": "+v.Message)
+		}
+		return fmt.Errorf("no %s %s %q among %q", kind, reason, text, others)
+	})
 }
 
 // OP-5, OP-36: an edit is one PUT, and nothing follows it.
@@ -96,4 +133,5 @@ func TestPoolEdits(t *testing.T) {
 	if n := e.Proxy.Counts().Since(before).Of("PUT", "/pools/{id}", 0); n != 1 {
 		t.Errorf("%d PUTs for a new image, not 1", n)
 	}
+	e.told(pool, corev1.EventTypeNormal, "Updating", "updated imageName")
 }

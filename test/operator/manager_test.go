@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,6 +54,7 @@ func TestOP7PoolManagerDown(t *testing.T) {
 				t.Errorf("%T: %s says %q, the server %q", c.obj, kind, m, at.PoolManagerStatus.FailureReason)
 			}
 		}
+		e.told(c.obj, corev1.EventTypeWarning, "Error", at.PoolManagerStatus.FailureReason)
 	}
 
 	e.ready(pool) // a restart of the pool manager is not worth a word
