@@ -140,6 +140,7 @@ func TestDemo(t *testing.T) {
 		for name, fault := range map[string]string{
 			"runners cannot be registered": `{"match": "generate-jitconfig", "status": 500}`,
 			"the token is refused":         `{"match": "/actions/runners/downloads", "status": 401}`,
+			"an answer is lost once":       `{"match": "generate-jitconfig", "drop": true, "apply": true, "count": 1}`,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

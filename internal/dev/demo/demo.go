@@ -73,6 +73,8 @@ func (w *world) steps(out *console) []step {
 		{"jobs are queued", w.queueJobs},
 		{"jobs are done, each on a runner of its own", func(ctx context.Context) (string, error) { return w.waitJobs(ctx, out) }},
 		{"used runners are gone and replaced", w.waitReplaced},
+		{"all resources are still Ready", w.waitReady},
+		{"nothing failed on the way", w.findFaults},
 		{"API server, GARM and GitHub show the same runners", w.compareSides},
 		{"pools and runners as kubectl shows them", tables},
 	}...)

@@ -17,22 +17,23 @@ type Call struct {
 	// Route is method and path with placeholders, such as "GET /orgs/{org}/actions/runners", or "unmatched".
 	Route string `json:"route"`
 	// Status is 0 where the connection was dropped.
-	Status   int           `json:"status"`
+	Status int `json:"status"`
+	// Fault says that a fault took the place of the answer.
+	Fault    bool          `json:"fault,omitempty"`
 	Duration time.Duration `json:"duration_ns"`
 }
 
 const unmatched = "unmatched"
 
-func (s *Server) countCall(r *http.Request, pattern string, status int, took time.Duration) {
-	if pattern == "/" || pattern == "" {
-		pattern = unmatched
+func (s *Server) countCall(c Call) {
+	if c.Route == "/" || c.Route == "" {
+		c.Route = unmatched
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.calls[pattern]++
-	s.state.history = keepLast(append(s.state.history, Call{
-		At: s.opt.Now(), Method: r.Method, Path: r.URL.Path, Route: pattern, Status: status, Duration: took,
-	}), s.opt.History)
+	c.At = s.opt.Now()
+	s.state.calls[c.Route]++
+	s.state.history = keepLast(append(s.state.history, c), s.opt.History)
 	s.change()
 }
 

@@ -64,6 +64,19 @@ func (s *Server) AddFault(f Fault) (int64, error) {
 	return added.ID, nil
 }
 
+// UnmetFaults are those in force that no call has met.
+func (s *Server) UnmetFaults() []Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var unmet []Fault
+	for _, f := range s.state.faults {
+		if f.Hits == 0 {
+			unmet = append(unmet, f.Fault)
+		}
+	}
+	return unmet
+}
+
 // RemoveFault ends a fault. One that is gone is no error.
 func (s *Server) RemoveFault(id int64) {
 	s.mu.Lock()
@@ -95,6 +108,9 @@ func (s *Server) faultFor(r *http.Request) *Fault {
 	return nil
 }
 
+// answers says whether the fault takes the place of the answer, and does not only delay it.
+func (f *Fault) answers() bool { return f != nil && (f.Status != 0 || f.Drop) }
+
 func (f *Fault) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if f.Delay > 0 {
 		timer := time.NewTimer(time.Duration(f.Delay))
@@ -105,7 +121,7 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 			panic(http.ErrAbortHandler)
 		}
 	}
-	if f.Status == 0 && !f.Drop {
+	if !f.answers() {
 		next.ServeHTTP(w, r)
 		return
 	}

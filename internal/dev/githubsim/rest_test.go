@@ -308,6 +308,27 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%d runners registered, want 1", got)
 		}
 	})
+	t.Run("what met a fault is told, and which fault nothing met", func(t *testing.T) {
+		calls := s.RecentCalls()
+		if last := calls[len(calls)-1]; !last.Fault || last.Status != 0 {
+			t.Errorf("the last call is %+v, want one that a fault dropped", last)
+		}
+		for _, f := range []githubsim.Fault{{Match: "nowhere", Status: 500}, {Match: "actions/runners$", Delay: 1}} {
+			if _, err := s.AddFault(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := gh.Actions.ListOrganizationRunners(t.Context(), "octo-org", nil); err != nil {
+			t.Fatal(err)
+		}
+		calls = s.RecentCalls()
+		if last := calls[len(calls)-1]; last.Fault || last.Status != http.StatusOK {
+			t.Errorf("the last call is %+v, want one that was only delayed", last)
+		}
+		if unmet := s.UnmetFaults(); len(unmet) != 1 || unmet[0].Match != "nowhere" {
+			t.Errorf("unmet are %+v, want the one of nowhere", unmet)
+		}
+	})
 	t.Run("bad faults are refused", func(t *testing.T) {
 		for _, body := range []string{`{}`, `{"match":"("}`, `{"match":"x","status":99}`, `{"match":"x","delay":"soon"}`} {
 			control(t, s, "POST", "/_sim/faults", body, 400, nil)

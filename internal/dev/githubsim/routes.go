@@ -91,9 +91,13 @@ func (s *Server) observed(mux *http.ServeMux) http.Handler {
 		}
 		_, pattern := mux.Handler(r)
 		recorded := &statusRecorder{ResponseWriter: w}
-		began := s.opt.Now()
-		defer func() { s.countCall(r, pattern, recorded.status, s.opt.Now().Sub(began)) }()
-		if f := s.faultFor(r); f != nil {
+		began, f := s.opt.Now(), s.faultFor(r)
+		defer func() {
+			s.countCall(Call{
+				Method: r.Method, Path: r.URL.Path, Route: pattern, Status: recorded.status, Fault: f.answers(), Duration: s.opt.Now().Sub(began),
+			})
+		}()
+		if f != nil {
 			f.serve(recorded, r, mux)
 			return
 		}
