@@ -139,7 +139,6 @@ func TestDemo(t *testing.T) {
 		t.Parallel()
 		for name, fault := range map[string]string{
 			"runners cannot be registered": `{"match": "generate-jitconfig", "status": 500}`,
-			"the token is refused":         `{"match": "/actions/runners/downloads", "status": 401}`,
 			"an answer is lost once":       `{"match": "generate-jitconfig", "drop": true, "apply": true, "count": 1}`,
 		} {
 			t.Run(name, func(t *testing.T) {
