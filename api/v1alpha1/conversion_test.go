@@ -237,6 +237,22 @@ func TestAbsentStaysAbsent(t *testing.T) {
 	}
 }
 
+// A manifest says that text is empty, as those of the known operator do. It has to come back so, or whoever applies the manifest
+// again sees a difference for ever.
+func TestOP60EmptyTextIsShown(t *testing.T) {
+	manifest := `{
+		"enabled": true, "extraSpecs": "", "flavor": "small", "githubRunnerGroup": "", "githubScopeRef": {"apiGroup": "", "kind": "Organization", "name": "tools"},
+		"imageName": "kit", "maxRunners": 4, "minIdleRunners": 0, "osArch": "amd64", "osType": "linux", "providerName": "openstack",
+		"runnerBootstrapTimeout": 20, "runnerPrefix": "", "tags": ["linux"]
+	}`
+	from := &v1alpha1.Pool{}
+	if err := json.Unmarshal([]byte(manifest), &from.Spec); err != nil {
+		t.Fatal(err)
+	}
+	to := kinds[v1beta1.KindPool]
+	equal(t, "the spec that was applied", json.RawMessage(manifest), to.down(t, to.up(t, from)).(*v1alpha1.Pool).Spec)
+}
+
 func TestWrongHub(t *testing.T) {
 	if err := (&v1alpha1.Pool{}).ConvertTo(&v1beta1.Image{}); err == nil {
 		t.Error("a Pool was converted to an Image")

@@ -2,7 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// PoolSpec is the desired state of a Pool.
+// PoolSpec is the desired state of a Pool. Text that may be left out is written even if it is empty: manifests of this version
+// say so, and applying one again would change something each time if reading did not.
 //
 // +kubebuilder:validation:XValidation:rule="self.minIdleRunners <= self.maxRunners",fieldPath=".minIdleRunners",message="minIdleRunners must not exceed maxRunners"
 type PoolSpec struct {
@@ -54,16 +55,16 @@ type PoolSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1048576
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches(r'^\\s*(\\{[\\s\\S]*\\}|\\[[\\s\\S]*\\]|\"[\\s\\S]*\"|true|false|null)\\s*$')",message="extraSpecs must be empty, null or JSON text such as {\"key\": \"value\"}; a bare number is not allowed"
-	ExtraSpecs string `json:"extraSpecs,omitempty"`
+	ExtraSpecs string `json:"extraSpecs"`
 
 	// Runner group at GitHub that the runners join, for pools of organizations and enterprises. Empty means the default
 	// group.
 	// +optional
-	GitHubRunnerGroup string `json:"githubRunnerGroup,omitempty"`
+	GitHubRunnerGroup string `json:"githubRunnerGroup"`
 
 	// Beginning of the names of the runners, before a dash and what the GARM server draws. Empty means "garm".
 	// +optional
-	RunnerPrefix string `json:"runnerPrefix,omitempty"`
+	RunnerPrefix string `json:"runnerPrefix"`
 }
 
 // PoolStatus is the observed state of a Pool.

@@ -63,6 +63,7 @@ func TestOP60Upgrade(t *testing.T) {
 	}
 	c.paused()
 	c.edited()
+	c.appliedAgain()
 	stop()
 	c.removable()
 	c.readableWithoutOperator(old)
@@ -273,6 +274,19 @@ func (c *cluster) edited() {
 	}
 	if hub.Status.ControllerID == "" {
 		c.t.Error("the controller id is lost")
+	}
+}
+
+// appliedAgain applies what a manifest of v1alpha1 says once more, which changes nothing.
+func (c *cluster) appliedAgain() {
+	c.t.Helper()
+	pool := &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: oldFleet, Name: "org-large"}}
+	c.must(c.kube.Get(c.ctx, client.ObjectKeyFromObject(pool), pool))
+	generation, version := pool.Generation, pool.ResourceVersion
+	same := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"extraSpecs":"","githubRunnerGroup":"","runnerPrefix":""}}`))
+	c.must(c.kube.Patch(c.ctx, pool, same))
+	if pool.Generation != generation || pool.ResourceVersion != version {
+		c.t.Errorf("the generation was %d at version %s and is %d at %s", generation, version, pool.Generation, pool.ResourceVersion)
 	}
 }
 
