@@ -1,6 +1,9 @@
 package webhookcert
 
 import (
+	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // Only calls that lead to this operator are told what to trust, and the certificate has the names they use.
@@ -101,5 +107,30 @@ func TestTellLeft(t *testing.T) {
 	}
 	if !strings.Contains(lines[0], "pools") || !strings.Contains(lines[2], url[0]) {
 		t.Errorf("%q do not name the object and the URL", lines)
+	}
+}
+
+// What the API server writes at the same moment, or another replica, is no error: its watch brings the next pass.
+func TestInjectMeetsAnother(t *testing.T) {
+	other := apierrors.NewConflict(schema.GroupResource{Resource: "customresourcedefinitions"}, "pools", errors.New("it has been modified"))
+	for _, test := range []struct {
+		name        string
+		answer, err error
+	}{{"conflict", other, nil}, {"failure", io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}} {
+		t.Run(test.name, func(t *testing.T) {
+			patches := 0
+			c := interceptor.NewClient(nil, interceptor.Funcs{
+				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+					patches++
+					return test.answer
+				},
+			})
+			object := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "pools"}}
+			one := caller{watched: &watched{}, object: object, base: object.DeepCopy(), calls: []call{{trusted: &[]byte{}}}}
+			trusted, err := (&Keeper{client: c}).inject(t.Context(), []caller{one}, []byte("authority"))
+			if trusted || !errors.Is(err, test.err) || patches != 1 {
+				t.Errorf("trusted is %t after %d patches: %v", trusted, patches, err)
+			}
+		})
 	}
 }

@@ -104,7 +104,10 @@ func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	if len(k.refusals) > 0 {
 		rest = k.options.Again // nobody else tells when rights are given
 	}
-	return reconcile.Result{RequeueAfter: rest}, err
+	if err != nil {
+		return reconcile.Result{}, err // tried again with growing pauses
+	}
+	return reconcile.Result{RequeueAfter: rest}, nil
 }
 
 // refusal notes that an error means that a right is missing, and says so.
@@ -257,7 +260,8 @@ func (k *Keeper) inject(ctx context.Context, callers []caller, authorities []byt
 		trusted = false
 		patch := client.MergeFromWithOptions(c.base, client.MergeFromWithOptimisticLock{})
 		if failed := k.client.Patch(ctx, c.object, patch); failed != nil {
-			if !k.refusal("patch", c.watched, failed) {
+			// One that has changed meanwhile begins the next pass.
+			if !apierrors.IsConflict(failed) && !k.refusal("patch", c.watched, failed) {
 				err = errors.Join(err, fmt.Errorf("tell %s what to trust: %w", c.object.GetName(), failed))
 			}
 			continue
