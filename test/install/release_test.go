@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/garm-operator/garm-operator/internal/dev/manifests"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
@@ -145,5 +147,56 @@ func TestOneServerReplacesTheOther(t *testing.T) {
 	i.install(own, i.variables(namespace))
 	if config := i.config(); config.EmbeddedServer.Enabled || config.GARM.Server != i.Proxy.URL() {
 		t.Errorf("the server is %q, the embedded one %+v", config.GARM.Server, config.EmbeddedServer)
+	}
+}
+
+// Each Service leads to a port that the Pods have, and the embedded server has one replica, which ends before the next begins, with
+// its data on a volume of its own.
+func TestServicesLeadToThePods(t *testing.T) {
+	t.Parallel()
+	files := releaseFiles(t)
+	for name, want := range map[string][]string{
+		"garm_operator.yaml":          {"garm-operator-webhook-service 443 9443"},
+		"garm_operator_embedded.yaml": {"garm-operator-garm-server 9997 9997", "garm-operator-webhook-service 443 9443"},
+	} {
+		objects := normal(t, files[name])
+		deployment := objects["Deployment garm-operator-system/garm-operator-controller-manager"].(*appsv1.Deployment)
+		container := deployment.Spec.Template.Spec.Containers[0]
+		var services []string
+		for _, o := range objects {
+			service, ok := o.(*corev1.Service)
+			if !ok {
+				continue
+			}
+			if !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(deployment.Spec.Template.Labels)) {
+				t.Errorf("%s: the Service %s selects %v, the Pods have %v", name, service.Name, service.Spec.Selector, deployment.Spec.Template.Labels)
+			}
+			for _, port := range service.Spec.Ports {
+				for _, at := range container.Ports {
+					if port.TargetPort.StrVal == at.Name || port.TargetPort.IntVal == at.ContainerPort {
+						services = append(services, fmt.Sprint(service.Name, " ", port.Port, " ", at.ContainerPort))
+					}
+				}
+			}
+		}
+		slices.Sort(services)
+		if diff := cmp.Diff(want, services); diff != "" {
+			t.Errorf("the Services of %s and where they lead (-want +got):\n%s", name, diff)
+		}
+	}
+	objects := normal(t, files["garm_operator_embedded.yaml"])
+	deployment := objects["Deployment garm-operator-system/garm-operator-controller-manager"].(*appsv1.Deployment)
+	pod := deployment.Spec.Template.Spec
+	if *deployment.Spec.Replicas != 1 || deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+		t.Errorf("%d replicas, replaced by %s", *deployment.Spec.Replicas, deployment.Spec.Strategy.Type)
+	}
+	claim, ok := objects["PersistentVolumeClaim garm-operator-system/garm-operator-garm-server-data"].(*corev1.PersistentVolumeClaim)
+	if !ok || !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim.Name &&
+			slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
+				return m.Name == v.Name && m.MountPath == "/var/lib/garm-operator" && !m.ReadOnly
+			})
+	}) {
+		t.Errorf("the data directory lies on none of %+v", pod.Volumes)
 	}
 }
