@@ -23,14 +23,15 @@ type Tools struct {
 // Run runs a sub-command of the program and returns what it writes to its standard output; what it writes to the other
 // becomes part of the error.
 func (t *Tools) Run(ctx context.Context, args ...string) ([]byte, error) {
-	program, err := t.program(ctx)
+	program, err := t.Program(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return output(exec.CommandContext(ctx, program, args...))
 }
 
-func (t *Tools) program(ctx context.Context) (string, error) {
+// Program returns the path of the program, which is built when it is first asked for.
+func (t *Tools) Program(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dir != "" {
