@@ -108,6 +108,19 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// A redirect would turn a POST into a GET, or take the password to another address.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	s := newStub()
+	s.handle = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/api/v1/elsewhere")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}
+	_, err := clientOf(t, s).CreateRepositoryPool(t.Context(), "r", garm.CreatePoolParams{})
+	if garm.KindOf(err) != garm.KindUnknown || s.calls != 1 {
+		t.Errorf("%d calls, want one and an error that tells of the address: %v", s.calls, err)
+	}
+}
+
 func TestDeadlineOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStub()
@@ -136,6 +149,9 @@ func TestOutcomeOfARefusedConnectionIsKnown(t *testing.T) {
 	_, err = c.CreateRepositoryPool(t.Context(), "r", garm.CreatePoolParams{})
 	if garm.KindOf(err) != garm.KindTransport || garm.OutcomeUnknown(err) {
 		t.Errorf("got %v", err)
+	}
+	if strings.Contains(err.Error(), "/api/v1") {
+		t.Errorf("the error repeats the address: %v", err)
 	}
 }
 

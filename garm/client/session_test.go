@@ -122,6 +122,29 @@ func TestSession(t *testing.T) {
 		})
 	})
 
+	t.Run("OP-48 a token is renewed before its end", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStub()
+			s.life = 24 * time.Hour
+			c := clientOf(t, s)
+			for _, step := range []struct {
+				wait   time.Duration
+				logins int
+			}{{0, 1}, {24*time.Hour - 6*time.Minute, 1}, {2 * time.Minute, 2}, {3 * time.Minute, 2}, {time.Hour, 2}} {
+				time.Sleep(step.wait)
+				if _, err := c.ListPools(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if s.logins != step.logins {
+					t.Errorf("%d logins %s later, want %d", s.logins, step.wait, step.logins)
+				}
+			}
+			if s.refused != 0 {
+				t.Errorf("%d calls came with a token that had ended", s.refused)
+			}
+		})
+	})
+
 	t.Run("a token is good to its end when it cannot be renewed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStub()

@@ -32,7 +32,8 @@ type stub struct {
 	deny, forget bool
 	handle       http.HandlerFunc
 
-	logins, firstRuns, calls int
+	// refused counts calls whose token was not taken.
+	logins, firstRuns, calls, refused int
 	// firstRun is what the last first-run asked for.
 	firstRun string
 	tokens   map[string]time.Time
@@ -79,6 +80,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		end, ok := s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 		if !ok || s.forget || !time.Now().Before(end) {
+			s.refused++
 			text(401, `{"error":"Authentication failed","details":""}`)(w, r)
 			return
 		}
