@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
@@ -81,34 +82,59 @@ func (e *env) told(obj client.Object, kind, reason, text string) {
 	})
 }
 
-// OP-5, OP-36: an edit is one PUT, and nothing follows it.
+// OP-5, OP-36: an edit of any field is one PUT, is in force at the server then, and nothing follows it.
 func TestPoolEdits(t *testing.T) {
 	t.Parallel()
 	e := setup(t).run()
-	pool := e.Pool("edited")
+	pool, other := e.Pool("edited"), e.Image("other", "debian-13")
 	pool.Spec.ExtraSpecs = `{"b": 1, "a": "<x>"}`
 	objects := append(e.Base(), pool)
-	e.apply(objects...)
+	e.apply(append(objects, other)...)
 	e.ready(objects...)
+	tags := func(want ...string) func(garm.Pool) bool {
+		return func(p garm.Pool) bool {
+			var have []string
+			for _, tag := range p.Tags {
+				have = append(have, tag.Name)
+			}
+			slices.Sort(have)
+			return slices.Equal(have, want)
+		}
+	}
+	specs := func(want string) func(garm.Pool) bool {
+		return func(p garm.Pool) bool { return string(p.ExtraSpecs) == want }
+	}
+	prefix := func(want string) func(garm.Pool) bool {
+		return func(p garm.Pool) bool { return p.RunnerPrefix == want }
+	}
+	arch := func(want string) func(garm.Pool) bool {
+		return func(p garm.Pool) bool { return p.OSArch == want }
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*v1beta1.PoolSpec)
 		puts   int
+		is     func(garm.Pool) bool
 	}{
-		{"tags", func(s *v1beta1.PoolSpec) { s.Tags = []string{"z", "linux"} }, 1},
-		{"order of tags", func(s *v1beta1.PoolSpec) { s.Tags = []string{"linux", "z"} }, 0},
-		{"max", func(s *v1beta1.PoolSpec) { s.MaxRunners = 9 }, 1},
-		{"extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"a":"y"}` }, 1},
-		{"spelling of extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = ` { "a" : "y" } ` }, 0},
-		{"no extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "" }, 1},
-		{"prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "big" }, 1},
-		{"no prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "" }, 1},
-		{"default prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "garm" }, 0},
-		{"flavor", func(s *v1beta1.PoolSpec) { s.Flavor = "huge" }, 1},
-		{"group", func(s *v1beta1.PoolSpec) { s.GitHubRunnerGroup = "blue" }, 1},
-		{"disabled", func(s *v1beta1.PoolSpec) { s.Enabled = false }, 1},
-		{"timeout", func(s *v1beta1.PoolSpec) { s.RunnerBootstrapTimeout = 30 }, 1},
-		{"arch synonym", func(s *v1beta1.PoolSpec) { s.OSArch = "x86_64" }, 0},
+		{"tags", func(s *v1beta1.PoolSpec) { s.Tags = []string{"z", "linux"} }, 1, tags("linux", "z")},
+		{"order of tags", func(s *v1beta1.PoolSpec) { s.Tags = []string{"linux", "z"} }, 0, tags("linux", "z")},
+		{"max", func(s *v1beta1.PoolSpec) { s.MaxRunners = 9 }, 1, func(p garm.Pool) bool { return p.MaxRunners == 9 }},
+		{"extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = `{"a":"y"}` }, 1, specs(`{"a":"y"}`)},
+		{"spelling of extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = ` { "a" : "y" } ` }, 0, specs(`{"a":"y"}`)},
+		{"no extra specs", func(s *v1beta1.PoolSpec) { s.ExtraSpecs = "" }, 1, specs(`{}`)},
+		{"prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "big" }, 1, prefix("big")},
+		{"no prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "" }, 1, prefix("garm")},
+		{"default prefix", func(s *v1beta1.PoolSpec) { s.RunnerPrefix = "garm" }, 0, prefix("garm")},
+		{"flavor", func(s *v1beta1.PoolSpec) { s.Flavor = "huge" }, 1, func(p garm.Pool) bool { return p.Flavor == "huge" }},
+		{"group", func(s *v1beta1.PoolSpec) { s.GitHubRunnerGroup = "blue" }, 1, func(p garm.Pool) bool { return p.RunnerGroup == "blue" }},
+		{"disabled", func(s *v1beta1.PoolSpec) { s.Enabled = false }, 1, func(p garm.Pool) bool { return !p.Enabled }},
+		{"min", func(s *v1beta1.PoolSpec) { s.MinIdleRunners = 3 }, 1, func(p garm.Pool) bool { return p.MinIdleRunners == 3 }},
+		{"timeout", func(s *v1beta1.PoolSpec) { s.RunnerBootstrapTimeout = 30 }, 1, func(p garm.Pool) bool { return p.RunnerBootstrapTimeout == 30 }},
+		{"arch synonym", func(s *v1beta1.PoolSpec) { s.OSArch = "x86_64" }, 0, arch("amd64")},
+		{"arch", func(s *v1beta1.PoolSpec) { s.OSArch = "aarch64" }, 1, arch("arm64")},
+		{"system", func(s *v1beta1.PoolSpec) { s.OSType = "windows" }, 1, func(p garm.Pool) bool { return p.OSType == "windows" }},
+		{"another image", func(s *v1beta1.PoolSpec) { s.ImageName = "other" }, 1, func(p garm.Pool) bool { return p.Image == "debian-13" }},
+		{"the first image", func(s *v1beta1.PoolSpec) { s.ImageName = stack.ImageName }, 1, func(p garm.Pool) bool { return p.Image == "ubuntu-24.04" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e.t = t
@@ -117,6 +143,13 @@ func TestPoolEdits(t *testing.T) {
 			e.ready(pool)
 			if n := e.Proxy.Counts().Since(before).Of("PUT", "/pools/{id}", 0); n != c.puts {
 				t.Errorf("%d PUTs, not %d: %s", n, c.puts, e.Proxy.Counts().Since(before))
+			}
+			at, err := e.GARM.GetPool(e.ctx, pool.Status.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.is(at) {
+				t.Errorf("the server has %+v", at)
 			}
 		})
 	}

@@ -26,7 +26,8 @@ func (e *env) oneOfEach() (*v1beta1.GitHubEndpoint, *v1beta1.GitHubCredential, *
 	return endpoint, credential, enterprise, organization, repository, pool
 }
 
-// What was edited at the server past the operator is put back, for every kind and either generation of server.
+// What was edited at the server past the operator is put back, for every kind and either generation of server, be it that
+// the operator sees it or that it was down meanwhile.
 func TestEditedAtTheServer(t *testing.T) {
 	t.Parallel()
 	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
@@ -36,37 +37,61 @@ func TestEditedAtTheServer(t *testing.T) {
 			e.Proxy.Speak(dialect)
 			e.run()
 			_, credential, enterprise, organization, repository, pool := e.oneOfEach()
-			before := e.Proxy.Counts()
+			balanced := v1beta1.PoolBalancerTypeRoundRobin // what the server has by itself, so that nothing is sent
+			edit(e, enterprise, func(o *v1beta1.Enterprise) { o.Spec.PoolBalancerType = balanced })
+			edit(e, organization, func(o *v1beta1.Organization) { o.Spec.PoolBalancerType = balanced })
+			edit(e, repository, func(o *v1beta1.Repository) { o.Spec.PoolBalancerType = balanced })
+			e.ready(enterprise, organization, repository)
 			text, max := "edited", uint(99)
-			_, err1 := e.GARM.UpdateEndpoint(e.ctx, stack.EndpointName, garm.UpdateEndpointParams{Description: &text})
-			_, err2 := e.GARM.UpdateCredentials(e.ctx, uint(credential.Status.ID), garm.UpdateCredentialsParams{Description: &text})
-			_, err3 := e.GARM.UpdatePool(e.ctx, pool.Status.ID, garm.UpdatePoolParams{MaxRunners: &max})
-			_, err4 := e.GARM.CreateCredentials(e.ctx, garm.CreateCredentialsParams{
+			_, err := e.GARM.CreateCredentials(e.ctx, garm.CreateCredentialsParams{
 				Name: "by-hand", Endpoint: stack.EndpointName, AuthType: garm.AuthTypePAT, PAT: &garm.PAT{OAuth2Token: "ghp_hand"},
 			})
-			other := garm.UpdateEntityParams{CredentialsName: "by-hand"}
-			_, err5 := e.GARM.UpdateEnterprise(e.ctx, enterprise.Status.ID, other)
-			_, err6 := e.GARM.UpdateOrganization(e.ctx, organization.Status.ID, other)
-			_, err7 := e.GARM.UpdateRepository(e.ctx, repository.Status.ID, other)
-			if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
-			e.eventually(func() error {
-				endpoint, err1 := e.GARM.GetEndpoint(e.ctx, stack.EndpointName)
-				credentials, err2 := e.GARM.GetCredentials(e.ctx, uint(credential.Status.ID))
-				p, err3 := e.GARM.GetPool(e.ctx, pool.Status.ID)
-				ent, err4 := e.GARM.GetEnterprise(e.ctx, enterprise.Status.ID)
-				org, err5 := e.GARM.GetOrganization(e.ctx, organization.Status.ID)
-				repo, err6 := e.GARM.GetRepository(e.ctx, repository.Status.ID)
-				if endpoint.Description == text || credentials.Description == text || p.MaxRunners == max ||
-					ent.CredentialsName == "by-hand" || org.CredentialsName == "by-hand" || repo.CredentialsName == "by-hand" {
-					return fmt.Errorf("not put back: %+v %+v %+v %+v %+v %+v", endpoint, credentials.Description, p.MaxRunners, ent.CredentialsName, org.CredentialsName, repo.CredentialsName)
+			change := func() {
+				other := garm.UpdateEntityParams{CredentialsName: "by-hand", PoolBalancerType: garm.BalancerPack}
+				_, err1 := e.GARM.UpdateEndpoint(e.ctx, stack.EndpointName, garm.UpdateEndpointParams{Description: &text})
+				_, err2 := e.GARM.UpdateCredentials(e.ctx, uint(credential.Status.ID), garm.UpdateCredentialsParams{Description: &text})
+				_, err3 := e.GARM.UpdatePool(e.ctx, pool.Status.ID, garm.UpdatePoolParams{MaxRunners: &max})
+				_, err4 := e.GARM.UpdateEnterprise(e.ctx, enterprise.Status.ID, other)
+				_, err5 := e.GARM.UpdateOrganization(e.ctx, organization.Status.ID, other)
+				_, err6 := e.GARM.UpdateRepository(e.ctx, repository.Status.ID, other)
+				if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+					t.Fatal(err)
 				}
-				return errors.Join(err1, err2, err3, err4, err5, err6)
-			})
-			if n := e.Proxy.Counts().Since(before).Of("PUT", "", 0); n != 6 {
-				t.Errorf("%d PUTs for six edits:\n%s", n, e.Proxy.Counts().Since(before))
 			}
+			putBack := func(before garmproxy.Counts) {
+				edited := func(o garm.Entity) bool {
+					return o.CredentialsName == "by-hand" || o.PoolBalancerType != garm.BalancerRoundRobin
+				}
+				e.eventually(func() error {
+					endpoint, err1 := e.GARM.GetEndpoint(e.ctx, stack.EndpointName)
+					credentials, err2 := e.GARM.GetCredentials(e.ctx, uint(credential.Status.ID))
+					p, err3 := e.GARM.GetPool(e.ctx, pool.Status.ID)
+					ent, err4 := e.GARM.GetEnterprise(e.ctx, enterprise.Status.ID)
+					org, err5 := e.GARM.GetOrganization(e.ctx, organization.Status.ID)
+					repo, err6 := e.GARM.GetRepository(e.ctx, repository.Status.ID)
+					if endpoint.Description == text || credentials.Description == text || p.MaxRunners == max ||
+						edited(ent.Entity) || edited(org.Entity) || edited(repo.Entity) {
+						return fmt.Errorf("not put back: %+v %+v %+v %+v %+v %+v", endpoint, credentials.Description, p.MaxRunners, ent.Entity, org.Entity, repo.Entity)
+					}
+					return errors.Join(err1, err2, err3, err4, err5, err6)
+				})
+				if n := e.Proxy.Counts().Since(before).Of("PUT", "", 0); n != 6 {
+					t.Errorf("%d PUTs for six edits:\n%s", n, e.Proxy.Counts().Since(before))
+				}
+			}
+
+			before := e.Proxy.Counts()
+			change()
+			putBack(before)
+
+			e.stop()
+			change()
+			before = e.Proxy.Counts()
+			e.run()
+			putBack(before)
 		})
 	}
 }
