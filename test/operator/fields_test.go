@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
@@ -197,7 +198,8 @@ func TestOP5FieldsOfEntities(t *testing.T) {
 	}
 }
 
-// OP-62: a GarmServerConfig sends each URL once, leaves alone what it does not give, and changes nothing when it goes.
+// OP-62: a GarmServerConfig sends each URL once, leaves alone what it does not give, and changes nothing when it goes. An event
+// tells of a URL that does not lead to where the server listens.
 func TestFieldsOfServerConfig(t *testing.T) {
 	t.Parallel()
 	e := setup(t).run()
@@ -214,6 +216,7 @@ func TestFieldsOfServerConfig(t *testing.T) {
 		{"metadata", func(s *v1beta1.GarmServerConfigSpec) { s.MetadataURL = "https://a.example/api/v1/metadata" }, func(i garm.ControllerInfo) string { return i.MetadataURL }, "https://a.example/api/v1/metadata", 1},
 		{"callback", func(s *v1beta1.GarmServerConfigSpec) { s.CallbackURL = "https://a.example/api/v1/callbacks" }, func(i garm.ControllerInfo) string { return i.CallbackURL }, "https://a.example/api/v1/callbacks", 1},
 		{"webhook", func(s *v1beta1.GarmServerConfigSpec) { s.WebhookURL = "https://a.example/webhooks" }, func(i garm.ControllerInfo) string { return i.WebhookURL }, "https://a.example/webhooks", 1},
+		{"webhook of old samples", func(s *v1beta1.GarmServerConfigSpec) { s.WebhookURL = "https://a.example/webhook" }, func(i garm.ControllerInfo) string { return i.WebhookURL }, "https://a.example/webhook", 1},
 		{"left out", func(s *v1beta1.GarmServerConfigSpec) { s.MetadataURL = "" }, func(i garm.ControllerInfo) string { return i.MetadataURL }, "https://a.example/api/v1/metadata", 0},
 	} {
 		puts := putsFor(e, "/controller", config,
@@ -229,6 +232,7 @@ func TestFieldsOfServerConfig(t *testing.T) {
 			t.Errorf("%s: %d PUTs, not %d", c.name, puts, c.puts)
 		}
 	}
+	e.told(config, corev1.EventTypeWarning, "UnusualURL", "spec.webhookUrl does not end in /webhooks")
 	before := e.Proxy.Counts()
 	e.delete(config)
 	e.gone(config)

@@ -4,7 +4,9 @@ package garmserverconfig
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,6 +86,11 @@ func (a *actuator) Update(ctx context.Context, _ *garm.ControllerInfo, fields []
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range fields {
+		if path := elsewhere(f, spec); path != "" {
+			a.pass.Event(corev1.EventTypeWarning, eventUnusualURL, "spec.%s does not end in %s, where the GARM server listens: it works only where a proxy maps it to that", f, path)
+		}
+	}
 	return &updated, nil
 }
 
@@ -95,6 +102,23 @@ func (a *actuator) Project(info *garm.ControllerInfo) {
 	s.MetadataURL, s.CallbackURL, s.WebhookURL = weburl.WithoutLogin(info.MetadataURL), weburl.WithoutLogin(info.CallbackURL), weburl.WithoutLogin(info.WebhookURL)
 	s.ControllerWebhookURL = weburl.WithoutLogin(info.ControllerWebhookURL)
 	s.MinimumJobAgeBackoff = int64(info.MinimumJobAgeBackoff)
+}
+
+// eventUnusualURL is the reason of events that tell of a URL which most likely leads nowhere.
+const eventUnusualURL = "UnusualURL"
+
+// elsewhere returns the path that the URL of a field does not end in although the server listens there; "" where it does.
+func elsewhere(field string, spec v1beta1.GarmServerConfigSpec) string {
+	at := map[string]struct {
+		url  v1beta1.URL
+		path string
+	}{
+		"metadataUrl": {spec.MetadataURL, "/api/v1/metadata"}, "callbackUrl": {spec.CallbackURL, "/api/v1/callbacks"}, "webhookUrl": {spec.WebhookURL, "/webhooks"},
+	}[field]
+	if strings.HasSuffix(strings.TrimRight(string(at.url), "/"), at.path) {
+		return ""
+	}
+	return at.path
 }
 
 func text(u v1beta1.URL) *string {
