@@ -79,7 +79,8 @@ type RunnerStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions of the runner.
+	// Conditions: Ready while the instance is shown as the GARM server has it, whatever the runner does; False, with Reconciling,
+	// while it is being deleted, with what that waits for, such as the end of a job.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/operator/inventory"
 	"github.com/garm-operator/garm-operator/internal/operator/remote"
+	"github.com/garm-operator/garm-operator/internal/operator/status"
 	"github.com/garm-operator/garm-operator/internal/operator/status/statustest"
 )
 
@@ -54,6 +55,9 @@ func TestRunnersAreShown(t *testing.T) {
 	}
 	for _, err := range statustest.Laws(obj) {
 		t.Error(err)
+	}
+	if c := status.Find(obj, v1beta1.ConditionReady); c == nil || c.Status != metav1.ConditionTrue || c.Reason != v1beta1.ReasonReconcileSuccess {
+		t.Errorf("what is shown is not Ready: %+v", c)
 	}
 	for field, count := range map[string]int{"status.poolId=large": 2, "status.poolId=small": 1, "status.status=active": 1, "status.instanceStatus=running": 3} {
 		t.Run("OP-39 "+field, func(t *testing.T) {

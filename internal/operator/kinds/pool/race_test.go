@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/internal/operator/refs"
 )
 
 // Whatever order equal Pools come into sight in, and however often they look, at most one of those that are there goes on, and one
@@ -51,6 +52,9 @@ func TestRaces(t *testing.T) {
 		}
 		if leader == "" || (before != "" && leader != before) {
 			t.Fatalf("%q goes on after %q did", leader, before)
+		}
+		if oldest := refs.Oldest(all).UID; before == "" && leader != oldest {
+			t.Fatalf("%q goes on, and %q is the oldest", leader, oldest)
 		}
 		rest := all[:0:0]
 		for _, p := range all {
