@@ -49,6 +49,7 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	log := logger(loaded.Config.Operator, stderr)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
+	standardLog(log)
 	for _, w := range loaded.Warnings {
 		log.Info(w)
 	}
@@ -57,6 +58,12 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 		return exitFailure
 	}
 	return exitOK
+}
+
+// standardLog sends there what goes to the standard library's loggers, such as the complaints of its HTTP server about handshakes:
+// a reader of JSON gets nothing else.
+func standardLog(log logr.Logger) {
+	slog.SetDefault(slog.New(logr.ToSlogHandler(log)))
 }
 
 func logger(cfg operatorconfig.Operator, out io.Writer) logr.Logger {

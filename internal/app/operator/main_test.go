@@ -2,6 +2,9 @@ package operator
 
 import (
 	"bytes"
+	"encoding/json"
+	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +44,23 @@ func TestMainEndsAtOnce(t *testing.T) {
 				t.Error("the password is shown")
 			}
 		})
+	}
+}
+
+// --log-format json: what libraries write to the standard log is JSON, too.
+func TestStandardLog(t *testing.T) {
+	before, writer, flags := slog.Default(), log.Writer(), log.Flags()
+	t.Cleanup(func() {
+		slog.SetDefault(before)
+		log.SetOutput(writer)
+		log.SetFlags(flags)
+	})
+	var out bytes.Buffer
+	standardLog(logger(operatorconfig.Operator{LogFormat: "json"}, &out))
+	log.Print("http: TLS handshake error from 192.0.2.1:1234: EOF")
+	var line struct{ Level, Msg string }
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.Level != "INFO" || !strings.Contains(line.Msg, "handshake") {
+		t.Errorf("%q is read as %+v: %v", out.String(), line, err)
 	}
 }
 
