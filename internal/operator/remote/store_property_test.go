@@ -221,3 +221,25 @@ func TestStoreConverges(t *testing.T) {
 		}))
 	}
 }
+
+// A list that was read before a deletion, of one's own or one that an event told, and arrives after it brings nothing
+// back; the next one may.
+func TestLateListBringsNothingBack(t *testing.T) {
+	for name, own := range map[string]bool{"own deletion": true, "deletion that an event told": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(instanceTraits()) // their ids are final, so that events are believed
+			i := garm.Instance{ID: "i", Name: "i", PoolID: "p", UpdatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+			s.applyList(s.begin(), []garm.Instance{i})
+			start := s.begin()
+			s.applyDelete(s.id(i), own)
+			s.applyList(start, []garm.Instance{i})
+			if held, _ := s.all(); len(held) != 0 {
+				t.Errorf("it is back: %+v", held)
+			}
+			s.applyList(s.begin(), []garm.Instance{i})
+			if held, _ := s.all(); len(held) != 1 {
+				t.Error("a list that began later is not believed")
+			}
+		})
+	}
+}
