@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -117,8 +118,9 @@ func (w *world) all(namespace string, n int, state garm.RunnerStatus) {
 	})
 }
 
-// latency changes a runner n times and returns the median time until its object shows the change, as a watch sees it.
-func (w *world) latency(n int) time.Duration {
+// latency changes a runner n times and returns the median time until its object shows the change, as a watch sees it. It
+// does so again, a number of times at most, until the median is good enough, and returns the best.
+func (w *world) latency(n, rounds int, enough time.Duration) time.Duration {
 	w.Helper()
 	ns := w.namespace()
 	w.pool(ns, "p")
@@ -130,7 +132,7 @@ func (w *world) latency(n int) time.Duration {
 	if err != nil {
 		w.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rounds)*deadline)
 	defer cancel()
 	watch, err := kube.Watch(ctx, &v1beta1.RunnerList{}, client.InNamespace(ns))
 	if err != nil {
@@ -138,41 +140,46 @@ func (w *world) latency(n int) time.Duration {
 	}
 	defer watch.Stop()
 	states := []garm.RunnerStatus{garm.RunnerActive, garm.RunnerIdle}
-	took := make([]time.Duration, n)
-	for i := range took {
-		state := states[i%2]
-		begun := time.Now()
-		w.server.SetInstance(running("garm-1", ns+"/p", state))
-		for {
-			e, ok := <-watch.ResultChan()
-			if !ok {
-				w.Fatalf("change %d is not shown within %s", i, deadline)
+	best := time.Duration(math.MaxInt64)
+	for ; rounds > 0 && best >= enough; rounds-- {
+		took := make([]time.Duration, n)
+		for i := range took {
+			state := states[i%2]
+			begun := time.Now()
+			w.server.SetInstance(running("garm-1", ns+"/p", state))
+			for {
+				e, ok := <-watch.ResultChan()
+				if !ok {
+					w.Fatalf("change %d is not shown", i)
+				}
+				if r, ok := e.Object.(*v1beta1.Runner); ok && r.Status.Status == string(state) {
+					break
+				}
 			}
-			if r, ok := e.Object.(*v1beta1.Runner); ok && r.Status.Status == string(state) {
-				break
-			}
+			took[i] = time.Since(begun)
 		}
-		took[i] = time.Since(begun)
+		slices.Sort(took)
+		best = min(best, took[n/2])
 	}
-	slices.Sort(took)
-	return took[n/2]
+	return best
 }
 
-// A runner's change reaches its object by the event alone. The median is a few milliseconds, see BenchmarkLatency; the
-// bound here is one that no poll of any interval could keep, and that a busy machine can.
+// A runner's change reaches its object by the event alone, in 100 ms at most in the median. It takes a few milliseconds, see
+// BenchmarkLatency; a machine that has other things to do for a while gets more tries.
 func TestLatency(t *testing.T) {
+	const most = 100 * time.Millisecond
 	w := newWorld(t)
-	if p50 := w.latency(50); p50 > time.Second {
-		t.Errorf("the median is %s", p50)
-	} else {
-		t.Logf("the median is %s", p50)
+	p50 := w.latency(50, 10, most)
+	if p50 >= most {
+		t.Errorf("the median is %s at best", p50)
 	}
+	t.Logf("the median is %s", p50)
 }
 
 // BenchmarkLatency reports the median time from a change at the server to its Runner object.
 func BenchmarkLatency(b *testing.B) {
 	w := newWorld(b)
-	p50 := w.latency(max(b.N, 50))
+	p50 := w.latency(max(b.N, 50), 1, 0)
 	b.ReportMetric(float64(p50.Microseconds())/1000, "ms/p50")
 }
 
