@@ -1,8 +1,13 @@
 package operator_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +15,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
+	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
@@ -94,6 +100,71 @@ func TestOutage(t *testing.T) {
 			}
 			if after := e.versions(first...); fmt.Sprint(before) != fmt.Sprint(after) {
 				t.Errorf("resources in step were written: %v became %v", before, after)
+			}
+		})
+	}
+}
+
+// OP-33: a GitHub App works as a token does: the server works with GitHub through its installation, another installation or key is
+// sent once, and a restart sends nothing.
+func TestOP33GitHubApp(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := setup(t, func(o *stack.Options) {
+				o.GitHub.Apps = []githubsim.App{{ID: 5, PublicKey: &key.PublicKey, Installations: []int64{55, 56}}}
+			})
+			e.Proxy.Speak(dialect)
+			e.run()
+			base := e.Base()
+			base[0] = e.Secret(stack.TokenSecret, private)
+			credential := base[4].(*v1beta1.GitHubCredential)
+			credential.Spec.AuthType, credential.Spec.AppID, credential.Spec.InstallationID = v1beta1.AuthTypeApp, 5, 55
+			e.apply(base...)
+			e.ready(base...) // the Organization among them: its pool manager has spoken to GitHub
+			puts := func() int { return e.Proxy.Counts().Of("PUT", "/github/credentials/{id}", 0) }
+			for n, change := range []func(){
+				func() { edit(e, credential, func(c *v1beta1.GitHubCredential) { c.Spec.InstallationID = 56 }) },
+				func() {
+					edit(e, e.Secret(stack.TokenSecret, ""), func(s *secret) { s.Data[stack.SecretKey] = []byte("\n" + private) })
+				},
+			} {
+				change()
+				e.eventually(func() error {
+					if puts() != n+1 {
+						return fmt.Errorf("%d PUTs, not %d", puts(), n+1)
+					}
+					return nil
+				})
+				e.ready(base...)
+			}
+			e.eventually(func() error { // what was sent is recorded
+				if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(credential), credential); err != nil {
+					return err
+				}
+				if marker := credential.Annotations[v1beta1.AnnotationSecretMarker]; !strings.HasSuffix(marker, "/5/56") {
+					return fmt.Errorf("the marker is %q", marker)
+				}
+				return nil
+			})
+			e.stop()
+			atRest := e.Proxy.Counts()
+			e.run()
+			e.eventually(func() error {
+				if e.Proxy.Counts().Since(atRest).Of("GET", "/instances", 200) < 1 {
+					return fmt.Errorf("the restarted operator has not listed yet")
+				}
+				return nil
+			})
+			e.ready(base...)
+			if n := puts(); n != 2 {
+				t.Errorf("%d PUTs, not 2", n)
 			}
 		})
 	}
