@@ -57,7 +57,7 @@ func TestStandardLog(t *testing.T) {
 	})
 	var out bytes.Buffer
 	standardLog(logger(operatorconfig.Operator{LogFormat: "json"}, &out))
-	log.Print("http: TLS handshake error from 192.0.2.1:1234: EOF")
+	log.Default().Print("http: TLS handshake error from 192.0.2.1:1234: EOF")
 	var line struct{ Level, Msg string }
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.Level != "INFO" || !strings.Contains(line.Msg, "handshake") {
 		t.Errorf("%q is read as %+v: %v", out.String(), line, err)
