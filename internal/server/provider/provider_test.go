@@ -183,6 +183,20 @@ func TestSV38HangingProviderIsKilledWithItsChildren(t *testing.T) {
 	}
 }
 
+// A machine that is a process of its own may inherit the provider's output; nobody waits for its end.
+func TestProviderMayLeaveAProcess(t *testing.T) {
+	stub := answering(t, providertest.Behaviour{Stdout: goodJSON, Left: time.Hour})
+	t.Cleanup(func() { _ = syscall.Kill(stub.Runs(t)[0].Child, syscall.SIGKILL) })
+	started := time.Now()
+	m, err := open(t, stub, nil).Create(t.Context(), pool, boot)
+	if err != nil || m.ProviderID != "id-garm-abc" {
+		t.Errorf("machine %+v, error %v", m, err)
+	}
+	if took := time.Since(started); took > 30*time.Second { // the time-out is a minute
+		t.Errorf("it took %s", took)
+	}
+}
+
 // zombie says whether a process is dead and waits for init, which a container may not have.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(filepath.Join("/proc", itoa(pid), "stat"))

@@ -28,6 +28,8 @@ type Behaviour struct {
 	// Child starts a process of the same group that lives as long as Sleep.
 	Child bool
 	Sleep time.Duration
+	// Left starts a process that lives so long, however soon the program ends, and holds its output open.
+	Left time.Duration
 	Exit  int
 }
 
@@ -123,8 +125,8 @@ func behave(command provider.Command) int {
 	b := s.Behaviours[command]
 	stdin, _ := io.ReadAll(os.Stdin)
 	run := Run{Environ: os.Environ(), Stdin: string(stdin), PID: os.Getpid()}
-	if b.Child {
-		child := exec.Command(os.Args[0], childMark, b.Sleep.String()) //nolint:noctx // it is to outlive everything but a signal to the group
+	if life := max(b.Left, b.Sleep); b.Child || b.Left > 0 {
+		child := exec.Command(os.Args[0], childMark, life.String()) //nolint:noctx // it is to outlive everything but a signal to the group
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		if child.Start() == nil {
 			run.Child = child.Process.Pid
