@@ -30,7 +30,7 @@ type Behaviour struct {
 	Sleep time.Duration
 	// Left starts a process that lives so long, however soon the program ends, and holds its output open.
 	Left time.Duration
-	Exit  int
+	Exit int
 }
 
 // Stub is a provider program with a memory.
