@@ -197,6 +197,32 @@ func TestProviderMayLeaveAProcess(t *testing.T) {
 	}
 }
 
+// Not more runs than are allowed are under way at once, and each makes room for the next.
+func TestRunsAtOnce(t *testing.T) {
+	stub := answering(t, providertest.Behaviour{Sleep: time.Hour})
+	p := open(t, stub, func(c *provider.Config) { c.Concurrency = 1 })
+	for i := range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- p.Delete(ctx, pool, "x") }()
+		for deadline := time.Now().Add(time.Minute); len(stub.Runs(t)) <= i; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("run %d is not started", i+1)
+			}
+		}
+		short, giveUp := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if got := fault(t, p.Delete(short, pool, "y")); !strings.Contains(got.Fault, "not started") {
+			t.Errorf("a second run at once: %+v", got)
+		}
+		giveUp()
+		cancel()
+		<-done
+	}
+	if n := len(stub.Runs(t)); n != 2 {
+		t.Errorf("%d runs were started, want 2", n)
+	}
+}
+
 // zombie says whether a process is dead and waits for init, which a container may not have.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(filepath.Join("/proc", itoa(pid), "stat"))
