@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -64,6 +65,8 @@ type env struct {
 	plane     *controlplane.ControlPlane
 	stop      func()
 	config    operatorconfig.Config
+	// wrap changes how operators speak to the API server; nil leaves it.
+	wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // setup brings up everything but the operator.
@@ -124,6 +127,9 @@ func (e *env) start(options operatorapp.Options) (stop func()) {
 	e.t.Helper()
 	out := &stack.Output{}
 	options.RestConfig, options.Log = e.plane.Config(), logr.FromSlogHandler(slog.NewTextHandler(out, nil))
+	if e.wrap != nil {
+		options.RestConfig.Wrap(e.wrap)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	config := e.config
