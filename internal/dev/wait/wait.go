@@ -5,11 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// interval is how often a condition is looked at.
-const interval = 100 * time.Millisecond
+// pauses are the times between looks at a condition: what comes soon is seen soon, and what takes long is not asked for all the
+// time, which would slow it down.
+func pauses() wait.Backoff {
+	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.25, Steps: math.MaxInt, Cap: 500 * time.Millisecond}
+}
 
 // finalError ends a wait at once.
 type finalError struct{ err error }
@@ -24,8 +30,7 @@ func Final(err error) error { return &finalError{err} }
 // Until asks check again and again until it returns nil, returns an error marked by Final, or ctx ends; then the error says
 // what was missing last.
 func Until(ctx context.Context, check func() error) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
+	pause := pauses()
 	var last error
 	for {
 		err := check()
@@ -39,7 +44,7 @@ func Until(ctx context.Context, check func() error) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), last)
-		case <-tick.C:
+		case <-time.After(pause.Step()):
 		}
 	}
 }
