@@ -226,6 +226,9 @@ func (e *env) synced(metrics string) {
 		}
 		fresh := 0
 		for line := range strings.SplitSeq(text, "\n") {
+			if !strings.HasPrefix(line, "garm_operator_last_sync") {
+				continue // the page is long, and looking for the labels slow
+			}
 			m := lastSync.FindStringSubmatch(line)
 			if m == nil {
 				continue

@@ -162,7 +162,7 @@ func (c *cluster) user(name string, everywhere, inside []rbacv1.PolicyRule, name
 func (c *cluster) rewrite(config *rest.Config, options storageversion.Options) (log string, err error) {
 	out := &stack.Output{}
 	options.Log = logr.FromSlogHandler(slog.NewTextHandler(out, nil))
-	rewriter, err := storageversion.New(config, options)
+	rewriter, err := storageversion.New(config, nil, options)
 	if err != nil {
 		return "", err
 	}

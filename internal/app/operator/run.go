@@ -163,7 +163,7 @@ func Run(ctx context.Context, cfg operatorconfig.Config, opts Options) error {
 
 // addRewriter has resources that are stored in an old version written again.
 func addRewriter(mgr ctrl.Manager, cfg operatorconfig.Operator, opts Options) error {
-	rewriter, err := storageversion.New(mgr.GetConfig(), storageversion.Options{
+	rewriter, err := storageversion.New(mgr.GetConfig(), mgr.GetRESTMapper(), storageversion.Options{
 		Definitions: definitions(), Namespaces: cfg.Namespaces(), Log: opts.Log.WithName("stored-version"),
 	})
 	if err != nil {

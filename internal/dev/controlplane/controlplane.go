@@ -11,11 +11,13 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/garm-operator/garm-operator/internal/dev/guard"
@@ -40,6 +42,7 @@ type ControlPlane struct {
 	processes *envtest.ControlPlane
 	manager   *controllerManager
 	admin     *rest.Config
+	mapper    meta.RESTMapper
 
 	stop sync.Once
 	err  error
@@ -83,6 +86,9 @@ func (p *ControlPlane) start(
 		return fmt.Errorf("add the control plane's administrator: %w", err)
 	}
 	p.admin = admin.Config()
+	if err := p.makeMapper(); err != nil {
+		return err
+	}
 	kubeconfig, err := admin.KubeConfig()
 	if err != nil {
 		return fmt.Errorf("render the administrator's kubeconfig: %w", err)
@@ -136,6 +142,20 @@ func waitForDefaultNamespace(ctx context.Context, config *rest.Config) error {
 func (p *ControlPlane) Config() *rest.Config {
 	return rest.CopyConfig(p.admin)
 }
+
+func (p *ControlPlane) makeMapper() error {
+	client, err := rest.HTTPClientFor(p.admin)
+	if err != nil {
+		return fmt.Errorf("make a client of the control plane: %w", err)
+	}
+	if p.mapper, err = apiutil.NewDynamicRESTMapper(p.admin, client); err != nil {
+		return fmt.Errorf("make a client of the control plane: %w", err)
+	}
+	return nil
+}
+
+// Mapper knows what the API server serves. It asks once for all clients that share it; each would else do so by itself.
+func (p *ControlPlane) Mapper() meta.RESTMapper { return p.mapper }
 
 // AddUser makes a user known to the API server and returns the configuration for its clients. What the user may do is decided
 // by RBAC; the name is what the audit log shows.

@@ -64,7 +64,7 @@ func Up(ctx context.Context, options Options) (_ *Stack, err error) {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
-	if s.Kube, err = client.New(options.Plane.Config(), client.Options{Scheme: scheme}); err != nil {
+	if s.Kube, err = client.New(options.Plane.Config(), client.Options{Scheme: scheme, Mapper: options.Plane.Mapper()}); err != nil {
 		return nil, fmt.Errorf("making a client of the API server: %w", err)
 	}
 	if err := s.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: options.Namespace}}); client.IgnoreAlreadyExists(err) != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -44,13 +45,16 @@ type Rewriter struct {
 	blind   sync.Once // says that definitions may not be read
 }
 
-// New makes a rewriter with a client of its own, without a cache.
-func New(config *rest.Config, options Options) (*Rewriter, error) {
+// New makes a rewriter with a client of its own, without a cache. Without a mapper it asks the API server for what there is.
+func New(config *rest.Config, mapper meta.RESTMapper, options Options) (*Rewriter, error) {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
+	// The definitions are large, and as JSON slow to read. It does not concern what they define, which is JSON always.
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	c, err := client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fmt.Errorf("make the client for stored versions: %w", err)
 	}

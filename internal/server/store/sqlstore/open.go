@@ -31,7 +31,7 @@ type Options struct {
 // Store is the database of a server.
 type Store struct {
 	writer *sql.DB
-	reader *sql.DB
+	reader *prepared
 	// turn holds one token: who has it may write, and publish what it wrote before the next one commits.
 	turn chan struct{}
 	seal *sealer
@@ -66,9 +66,11 @@ func (s *Store) prepare(ctx context.Context, o Options) (err error) {
 	if err = migrate(ctx, s.writer); err != nil {
 		return fmt.Errorf("bringing the database %s up to date: %w", o.Path, err)
 	}
-	if s.reader, err = connect(o, max(4, 2*runtime.NumCPU()), "&_pragma=query_only(1)"); err != nil {
+	reader, err := connect(o, max(4, 2*runtime.NumCPU()), "&_pragma=query_only(1)")
+	if err != nil {
 		return err
 	}
+	s.reader = &prepared{DB: reader}
 	if err = s.initialize(ctx); err != nil {
 		return fmt.Errorf("opening the database %s: %w", o.Path, err)
 	}
