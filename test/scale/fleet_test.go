@@ -73,7 +73,7 @@ func (f *fleet) start() {
 		"--operator-watch-namespace=" + f.namespace, "--operator-metrics-bind-address=127.0.0.1:" + f.port(), "--operator-health-probe-bind-address=127.0.0.1:" + f.port(),
 	}, f.flags...)
 	f.operator = exec.Command(f.shared.binary, args...)
-	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password)
+	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password, "GOGC=100") // its memory is what users see, however tests run
 	f.operator.Stdout, f.operator.Stderr = log, log
 	if err := f.operator.Start(); err != nil {
 		f.tb.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -78,9 +80,17 @@ func enableAudit(arguments *envtest.Arguments, dir string, reads bool) (log stri
 	return log, nil
 }
 
+// auditTrail is what has been read of an audit log. The log only grows, so each event is decoded once.
+type auditTrail struct {
+	mutex  sync.Mutex
+	read   int64 // bytes
+	events []AuditEvent
+}
+
 // AuditEvents returns the requests of the project's group and the writes to all others, with Options.AuditReads the reads of
 // these as well, that have been answered so far, in the order of their end; watches appear when they end. An event is written
-// right after the answer, so a caller that waits for one has to ask again. It is an error when Options.Audit is off.
+// right after the answer, so a caller that waits for one has to ask again; what was returned before costs nothing again and must
+// not be changed. It is an error when Options.Audit is off.
 func (p *ControlPlane) AuditEvents() ([]AuditEvent, error) {
 	if p.AuditLog == "" {
 		return nil, errors.New("the control plane was started without Options.Audit")
@@ -90,29 +100,34 @@ func (p *ControlPlane) AuditEvents() ([]AuditEvent, error) {
 		return nil, fmt.Errorf("open the audit log: %w", err)
 	}
 	defer file.Close()
-	return decodeAudit(file)
+	return p.audit.follow(file)
 }
 
-// decodeAudit reads one JSON object a line. A last line without its end is still being written and left out.
-func decodeAudit(log io.Reader) ([]AuditEvent, error) {
-	var events []AuditEvent
+// follow reads what is new and returns all events.
+func (a *auditTrail) follow(log io.ReadSeeker) ([]AuditEvent, error) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if _, err := log.Seek(a.read, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
 	lines := bufio.NewReader(log)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return events, nil
+			return slices.Clip(a.events), nil // a last line without its end is still being written
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the audit log: %w", err)
 		}
 		event, err := decodeAuditEvent(line)
 		if err != nil {
-			return nil, fmt.Errorf("line %d of the audit log: %w", len(events)+1, err)
+			return nil, fmt.Errorf("line %d of the audit log: %w", len(a.events)+1, err)
 		}
-		events = append(events, event)
+		a.events, a.read = append(a.events, event), a.read+int64(len(line))
 	}
 }
 
+// decodeAuditEvent reads the JSON object of one line.
 func decodeAuditEvent(line []byte) (AuditEvent, error) {
 	var entry struct {
 		Verb             string

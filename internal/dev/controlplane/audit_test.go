@@ -42,7 +42,7 @@ func TestDecodeAudit(t *testing.T) {
 		"damaged":          {log: auditLine + "\n{\n", fail: "line 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := decodeAudit(strings.NewReader(test.log))
+			got, err := new(auditTrail).follow(strings.NewReader(test.log))
 			if test.fail != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fail) {
 					t.Fatalf("got error %v, want one with %q", err, test.fail)
@@ -66,6 +66,21 @@ func TestReadsAreNoWrites(t *testing.T) {
 	} {
 		if got := (AuditEvent{Verb: verb}).Write(); got != want {
 			t.Errorf("%s: Write() = %v, want %v", verb, got, want)
+		}
+	}
+}
+
+// A log that grows between two readings, also in the middle of a line, is read as one that was whole.
+func TestAuditLogGrows(t *testing.T) {
+	log := strings.Repeat(auditLine+"\n", 3)
+	var trail auditTrail
+	for end := range len(log) + 1 {
+		events, err := trail.follow(strings.NewReader(log[:end]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Count(log[:end], "\n"); len(events) != want {
+			t.Fatalf("%d events of %d bytes, not %d", len(events), end, want)
 		}
 	}
 }

@@ -37,6 +37,7 @@ type ControlPlane struct {
 	// AuditLog is the path of the audit log, empty when Options.Audit is off. AuditEvents reads it.
 	AuditLog string
 
+	audit     auditTrail
 	dir       string
 	guard     *guard.Guard
 	processes *envtest.ControlPlane
