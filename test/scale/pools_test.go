@@ -41,6 +41,11 @@ func TestTwoHundredPools(t *testing.T) {
 		t.Errorf("%d requests, more than %d:\n%s", got, cleanRequests, counts)
 	}
 
+	// Finalizer, intent and status: were they not counted, none later would be either.
+	if got := f.writes(); got < 2*poolCount {
+		t.Errorf("only %d writes to the API server were seen for %d pools", got, poolCount)
+	}
+
 	atRest(t, f, "after the creation")
 	t.Run("a restart writes nothing", func(t *testing.T) { restarted(t, f) })
 	t.Run("an edit at the server while the operator was down is put back", func(t *testing.T) { putBack(t, f, pools) })
