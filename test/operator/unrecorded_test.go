@@ -57,8 +57,8 @@ func TestOP2IDsThatAreNotRecorded(t *testing.T) {
 				o, err1 := e.GARM.ListOrganizations(e.ctx)
 				r, err2 := e.GARM.ListRepositories(e.ctx)
 				n, err3 := e.GARM.ListEnterprises(e.ctx)
-				if len(o)+len(r)+len(n) != 3 {
-					return fmt.Errorf("%d entities at the server, %v %v %v", len(o)+len(r)+len(n), err1, err2, err3)
+				if got := len(o) + len(r) + len(n); got != 3 {
+					return errors.Join(fmt.Errorf("%d entities at the server", got), err1, err2, err3)
 				}
 				return nil
 			})
