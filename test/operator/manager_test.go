@@ -57,7 +57,15 @@ func TestOP7PoolManagerDown(t *testing.T) {
 		e.told(c.obj, corev1.EventTypeWarning, "Error", at.PoolManagerStatus.FailureReason)
 	}
 
-	e.ready(pool) // a restart of the pool manager is not worth a word
+	e.eventually(func() error {
+		if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(pool), pool); err != nil {
+			return err
+		}
+		if pool.Status.ID == "" {
+			return fmt.Errorf("the Pool has no id")
+		}
+		return nil
+	})
 	e.stop()
 	base := org.DeepCopy()
 	status.Find(org, v1beta1.ConditionPoolManager).LastTransitionTime = metav1.NewTime(time.Now().Add(-2 * time.Minute))
