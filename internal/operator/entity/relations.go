@@ -54,7 +54,7 @@ func (a *actuator[O, R]) Owner(ctx context.Context) error {
 		}
 	}
 	if owner := refs.Oldest(same); owner.GetUID() != p.Object.GetUID() {
-		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("%s %s/%s is older and stands for the same %s at endpoint %q",
+		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("%s %s/%s comes first and stands for the same %s at endpoint %q",
 			a.Name, owner.GetNamespace(), owner.GetName(), strings.ToLower(a.Name), me.endpoint))
 	}
 	return nil

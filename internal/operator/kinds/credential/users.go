@@ -85,7 +85,7 @@ func (a *actuator) Owner(ctx context.Context) error {
 		return err
 	}
 	if owner := refs.Oldest(same); owner != nil && owner.UID != p.Object.UID {
-		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("GitHubCredential %s/%s is older and stands for the same credentials", owner.Namespace, owner.Name))
+		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("GitHubCredential %s/%s comes first and stands for the same credentials", owner.Namespace, owner.Name))
 	}
 	return nil
 }

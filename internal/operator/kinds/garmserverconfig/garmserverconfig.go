@@ -36,7 +36,7 @@ func (a *actuator) Owner(ctx context.Context) error {
 		return err
 	}
 	if owner := refs.Oldest(all); owner != nil && owner.UID != a.pass.Object.UID {
-		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("GarmServerConfig %s/%s is older and configures the server", owner.Namespace, owner.Name))
+		return mirror.Stop(v1beta1.ReasonNotOwner, fmt.Sprintf("GarmServerConfig %s/%s comes first and configures the server", owner.Namespace, owner.Name))
 	}
 	return nil
 }

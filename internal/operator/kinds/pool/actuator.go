@@ -78,7 +78,7 @@ func (a *actuator) Owner(ctx context.Context) error {
 		return err
 	}
 	if owner := refs.Oldest(append(same, a.pass.Object)); owner.UID != a.pass.Object.UID {
-		return mirror.Stop(v1beta1.ReasonDuplicatePoolFound, fmt.Sprintf("Pool %s/%s is older and has the same GARM pool, %s", owner.Namespace, owner.Name, id))
+		return mirror.Stop(v1beta1.ReasonDuplicatePoolFound, fmt.Sprintf("Pool %s/%s comes first and has the same GARM pool, %s", owner.Namespace, owner.Name, id))
 	}
 	return nil
 }
