@@ -73,6 +73,7 @@ func TestChartAndKustomizeAgree(t *testing.T) {
 		"secure-metrics": {
 			components: []string{"components/prometheus", "components/metrics-secure", "components/metrics-secure/prometheus"},
 		},
+		"secure-metrics-by-annotation": {components: []string{"components/metrics-secure"}},
 		"everything-else": {
 			components: []string{"components/network-policy", "components/pdb", "components/prometheus"},
 		},

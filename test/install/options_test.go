@@ -2,8 +2,10 @@ package install_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -57,6 +59,34 @@ func TestOptionsFit(t *testing.T) {
 				t.Errorf("%d policies and budgets, not %d", checked, want)
 			}
 			monitored(t, text, hasPort, name == "secure metrics")
+		})
+	}
+}
+
+// A Prometheus that goes by annotations is told of TLS where there is any, and of nothing where a ServiceMonitor leads it.
+func TestMetricsAnnotations(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		components []string
+		want       map[string]string
+	}{
+		"plain":   {nil, map[string]string{"scrape": "true", "path": "/metrics", "port": "8080"}},
+		"secure":  {[]string{"components/metrics-secure"}, map[string]string{"scrape": "true", "path": "/metrics", "port": "8080", "scheme": "https"}},
+		"monitor": {[]string{"components/prometheus"}, map[string]string{}},
+		"both":    {[]string{"components/prometheus", "components/metrics-secure", "components/metrics-secure/prometheus"}, map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects := normal(t, manifests.Expand(kustomize(t, manifests.Install(c.components...)), rendered))
+			got := map[string]string{}
+			for key, value := range objects["Deployment garm-operator-system/garm-operator-controller-manager"].(*appsv1.Deployment).Spec.Template.Annotations {
+				if what, ok := strings.CutPrefix(key, "prometheus.io/"); ok {
+					got[what] = value
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("annotations (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
