@@ -173,7 +173,7 @@ func TestDemo(t *testing.T) {
 	t.Run("killed, it leaves nothing either", func(t *testing.T) {
 		t.Parallel()
 		r := demo(t, dir)
-		done := r.startUntil(t, "operator is up")
+		done := r.startUntil(t, "first runner is idle")
 		if err := r.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

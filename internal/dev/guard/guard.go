@@ -13,13 +13,17 @@ import (
 )
 
 // guardScript waits for the end of its standard input, which comes when the process that started it lets go of the pipe or
-// dies of whatever cause, SIGKILL and a test's timeout included. Then it kills what the wrappers recorded and removes the
-// directory.
+// dies of whatever cause, SIGKILL and a test's timeout included. Then it kills what the wrappers recorded, and after it the
+// process groups of the machines that a local provider keeps below the directory, and removes the directory.
 const guardScript = `
 cat >/dev/null
 for file in "$1"/*.pid; do
 	[ -e "$file" ] || continue
 	kill -KILL "$(cat "$file")" 2>/dev/null
+done
+for file in "$1"/machines/*/pid; do
+	[ -e "$file" ] || continue
+	kill -s KILL -- "-$(cat "$file")" 2>/dev/null
 done
 rm -rf "$1" || { sleep 1; rm -rf "$1"; }
 `
