@@ -37,26 +37,32 @@ demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=-
 
 # How many packages are tested at once, and how many tests in each: they wait for servers and processes more than they calculate.
 # The packages that take longest, those in test/, come first. The linter vets.
-side_by_side := -vet=off -p 4 -parallel 6
+gotestsum := $(tool) gotestsum --format pkgname --format-hide-empty-pkg
+side_by_side := -vet=off -p 4 -parallel 6 -timeout 30m
 
-# Tests with the race detector, and the API servers that they start, collect garbage less often: they are short of time, not of memory.
-seldom_collected := GOGC=400
+# The tests and the API servers that they start are short of time, not of memory: they collect garbage less often. The race
+# detector need not wait at the end of each package for goroutines that are left.
+hasty := GOGC=400 GORACE=atexit_sleep_ms=0
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
-# nothing of the programs.
-whole := /test/(e2e|scale)$$
+# nothing of the programs. They wait a lot, so they run beside the others.
+programs := /test/(e2e|scale)$$
 
 .PHONY: test
 test: ## Run the tests with a real API server; PKG=./garm/... for some of them.
-	@assets=$$($(controlplane)) && export KUBEBUILDER_ASSETS="$$assets"; \
-	packages=$$(go list $(PKG) | sort -r); \
-	parts=$$(grep -vE '$(whole)' <<<"$$packages" || true); programs=$$(grep -E '$(whole)' <<<"$$packages" || true); \
-	run() { $(tool) gotestsum --format pkgname --format-hide-empty-pkg -- -timeout 30m $(side_by_side) $(ARGS) "$$@"; }; \
-	if [[ -n "$$parts" ]]; then $(seldom_collected) run $(race) $$parts; fi; \
-	if [[ -n "$$programs" ]]; then run $$programs; fi; \
-	if [[ "$(PKG)" == ./... ]]; then \
-		$(tool) gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- go -C test/monitoring test -json -timeout 30m $(ARGS) ./...; \
-	fi
+	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(hasty) $(MAKE) --no-print-directory -j2 test-packages test-programs
+
+.PHONY: test-packages
+test-packages:
+	@all=$$(go list $(PKG)); packages=$$(grep -vE '$(programs)' <<<"$$all" | sort -r || true); \
+	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(race) $(ARGS) $$packages; fi
+
+# Those of test/monitoring have a module of their own, for Prometheus' engine.
+.PHONY: test-programs
+test-programs:
+	@all=$$(go list $(PKG)); packages=$$(grep -E '$(programs)' <<<"$$all" || true); \
+	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(ARGS) $$packages; fi
+	@if [[ "$(PKG)" == ./... ]]; then $(gotestsum) --raw-command -- go -C test/monitoring test -json -timeout 30m $(ARGS) ./...; fi
 
 .PHONY: bench
 bench: ## Measure the operator at scale: time to Ready, requests, writes, memory.
