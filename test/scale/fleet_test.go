@@ -30,6 +30,7 @@ type fleet struct {
 	namespace string
 	flags     []string
 	operator  *exec.Cmd
+	begun     time.Time // when the operator was started first
 	log       string
 }
 
@@ -75,6 +76,9 @@ func (f *fleet) start() {
 	f.operator = exec.Command(f.shared.binary, args...)
 	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password, "GOGC=100") // its memory is what users see, however tests run
 	f.operator.Stdout, f.operator.Stderr = log, log
+	if f.begun.IsZero() {
+		f.begun = time.Now()
+	}
 	if err := f.operator.Start(); err != nil {
 		f.tb.Fatal(err)
 	}
@@ -142,6 +146,18 @@ func (f *fleet) remotePools() []garm.Pool {
 		f.tb.Fatal(err)
 	}
 	return pools
+}
+
+// spent returns the requests so far, and fails the test if they are more than allowed. Some are made at intervals: where the
+// machine is so busy that all takes minutes, each minute may cost what it may at rest.
+func (f *fleet) spent(allowed int) garmproxy.Counts {
+	f.tb.Helper()
+	allowed += restRequests * int(time.Since(f.begun)/time.Minute)
+	counts := f.Proxy.Counts()
+	if got := counts.Requests(); got > allowed {
+		f.tb.Errorf("%d requests, more than %d:\n%s", got, allowed, counts)
+	}
+	return counts
 }
 
 // oneEach checks that n Pools stand for n pools, each for one of its own.
