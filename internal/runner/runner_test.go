@@ -110,7 +110,7 @@ func run(t *testing.T, c runner.Config, signals <-chan os.Signal) (string, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	err = b.Run(ctx, signals)
 	shown := out.String()

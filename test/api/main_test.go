@@ -26,7 +26,7 @@ import (
 )
 
 // deadline bounds every wait for the API server.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // start starts the one control plane of this package when a test first needs it.
 var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {

@@ -38,7 +38,7 @@ const (
 var browser = &http.Client{Timeout: time.Minute}
 
 // patience is how long a test waits for what has to come. Machines that test are slow and busy.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // world is a server with its forge, its provider and a client.
 type world struct {

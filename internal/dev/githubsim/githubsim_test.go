@@ -37,7 +37,7 @@ func client(t *testing.T, s *githubsim.Server, token string) *github.Client {
 
 func waitFor(t *testing.T, s *githubsim.Server, what string, condition func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := s.WaitFor(ctx, condition); err != nil {
 		t.Fatalf("%s: %v", what, err)

@@ -72,7 +72,7 @@ type outcome struct {
 // call runs the real program as GARM does: no arguments, nothing but the call in its environment.
 func (h *host) call(t *testing.T, c provider.Call, stdin string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	return h.callIn(ctx, t, c, stdin)
 }

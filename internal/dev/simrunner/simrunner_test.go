@@ -104,7 +104,7 @@ func TestLostServerEndsTheRunner(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- simrunner.Run(t.Context(), c.Dir, io.Discard) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := s.WaitFor(ctx, func() bool { return s.Runners("")[0].Online }); err != nil {
 		t.Fatal(err)

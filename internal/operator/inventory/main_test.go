@@ -29,7 +29,7 @@ import (
 )
 
 // deadline bounds every wait.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	p, err := controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases, Audit: true})
