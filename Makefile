@@ -42,7 +42,7 @@ side_by_side := -vet=off -p 4 -parallel 6 -timeout 30m
 
 # The tests and the API servers that they start are short of time, not of memory: they collect garbage less often. The race
 # detector need not wait at the end of each package for goroutines that are left.
-hasty := GOGC=400 GORACE=atexit_sleep_ms=0
+hasty := GOGC=1000 GOMEMLIMIT=1GiB GORACE=atexit_sleep_ms=0
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
 # nothing of the programs. They wait a lot, so they run beside the others.
