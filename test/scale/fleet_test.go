@@ -2,6 +2,7 @@ package scale_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,13 +14,14 @@ import (
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/garm"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // patience bounds every wait.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // fleet is one environment with the operator as a program.
 type fleet struct {
@@ -69,12 +71,17 @@ func (f *fleet) start() {
 		f.tb.Fatal(err)
 	}
 	defer func() { _ = log.Close() }()
+	metrics, err1 := freeport.Address(f.ctx)
+	health, err2 := freeport.Address(f.ctx)
+	if err := errors.Join(err1, err2); err != nil {
+		f.tb.Fatal(err)
+	}
 	args := append([]string{
 		"--kubeconfig=" + f.shared.plane.Kubeconfig, "--garm-server=" + f.Proxy.URL(), "--garm-username=" + stack.User, "--garm-email=" + stack.Email,
-		"--operator-watch-namespace=" + f.namespace, "--operator-metrics-bind-address=127.0.0.1:" + f.port(), "--operator-health-probe-bind-address=127.0.0.1:" + f.port(),
+		"--operator-watch-namespace=" + f.namespace, "--operator-metrics-bind-address=" + metrics, "--operator-health-probe-bind-address=" + health,
 	}, f.flags...)
 	f.operator = exec.Command(f.shared.binary, args...)
-	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password, "GOGC=100") // its memory is what users see, however tests run
+	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password, "GOGC=100", "GOMEMLIMIT=off") // its memory is what users see, however tests run
 	f.operator.Stdout, f.operator.Stderr = log, log
 	if f.begun.IsZero() {
 		f.begun = time.Now()

@@ -21,6 +21,7 @@ import (
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/app/garm"
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/server/fleet"
@@ -85,7 +86,12 @@ func newWorld(t *testing.T, o options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.github.Close)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	// One that nobody takes while the server is away.
+	address, err := freeport.Address(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

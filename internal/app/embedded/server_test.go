@@ -17,18 +17,18 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func config(t *testing.T, dir string) operatorconfig.EmbeddedServer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return operatorconfig.EmbeddedServer{Enabled: true, DataDir: dir, ListenAddress: l.Addr().String()}
+	return operatorconfig.EmbeddedServer{Enabled: true, DataDir: dir, ListenAddress: address}
 }
 
 func serverOn(t *testing.T, config operatorconfig.EmbeddedServer, adminGiven bool) *Server {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/garm-operator/garm-operator/internal/app/garm"
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 )
 
 const goodPassphrase = "Qm7vXz2LpR9tKw4BnH8sYc3JdF6gTaE5"
@@ -25,12 +25,10 @@ const goodPassphrase = "Qm7vXz2LpR9tKw4BnH8sYc3JdF6gTaE5"
 // configFile writes a configuration that listens on a free port, and returns its path and the port.
 func configFile(t *testing.T, dir, passphrase string) (path string, port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Port(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	port = l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
 	path = filepath.Join(dir, "garm.toml")
 	text := fmt.Sprintf(`
 colour = "blue"

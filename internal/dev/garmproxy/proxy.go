@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 )
 
 // eventsPath is the event stream, which the proxy takes apart; all else it forwards.
@@ -36,7 +38,12 @@ func Start(target string) (*Proxy, error) {
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("target %q: want a URL such as http://127.0.0.1:9997", target)
 	}
-	p := &Proxy{target: u, address: "127.0.0.1:0"}
+	// One that nobody takes while the proxy refuses.
+	address, err := freeport.Address(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{target: u, address: address}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(u)

@@ -22,6 +22,7 @@ import (
 	garmclient "github.com/garm-operator/garm-operator/garm/client"
 	garmapp "github.com/garm-operator/garm-operator/internal/app/garm"
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
+	"github.com/garm-operator/garm-operator/internal/dev/freeport"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
 	"github.com/garm-operator/garm-operator/internal/dev/githubsim"
 )
@@ -97,7 +98,12 @@ func (s *Stack) Down() error {
 // StartGARM starts the server on its database: at the first call on a new one.
 func (s *Stack) StartGARM(ctx context.Context) error {
 	if s.address == "" {
-		s.address = "127.0.0.1:0"
+		// One that nobody takes while the server is away.
+		address, err := freeport.Address(ctx)
+		if err != nil {
+			return err
+		}
+		s.address = address
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
 	if err != nil {
