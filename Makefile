@@ -36,7 +36,7 @@ demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=-
 	@assets=$$($(controlplane) etcd kube-apiserver) && KUBEBUILDER_ASSETS="$$assets" exec bin/garm-dev demo $(ARGS)
 
 # How many packages are tested at once, and how many tests in each: they wait for servers and processes more than they calculate.
-# The packages that take longest, those in test/, come first. The linter vets.
+# The linter vets.
 gotestsum := $(tool) gotestsum --format pkgname --format-hide-empty-pkg
 side_by_side := -vet=off -p 4 -parallel 6 -timeout 30m
 
@@ -52,9 +52,13 @@ programs := /test/(e2e|scale)$$
 test: ## Run the tests with a real API server; PKG=./garm/... for some of them.
 	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(hasty) $(MAKE) --no-print-directory -j2 test-packages test-programs
 
+# Those that wait longest start first, so that they are not waited for at the end.
+slow := /test/|/internal/dev/|/operator/inventory$$
+
 .PHONY: test-packages
 test-packages:
-	@all=$$(go list $(PKG)); packages=$$(grep -vE '$(programs)' <<<"$$all" | sort -r || true); \
+	@all=$$(go list $(PKG)); others=$$(grep -vE '$(programs)' <<<"$$all" || true); \
+	packages=$$(grep -E '$(slow)' <<<"$$others" || true; grep -vE '$(slow)' <<<"$$others" || true); \
 	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(race) $(ARGS) $$packages; fi
 
 # Those of test/monitoring have a module of their own, for Prometheus' engine.
