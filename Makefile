@@ -45,12 +45,12 @@ side_by_side := -vet=off -p 4 -parallel 6 -timeout 30m
 hasty := GOGC=1000 GOMEMLIMIT=1GiB GORACE=atexit_sleep_ms=0
 
 # These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
-# nothing of the programs. They wait a lot, so they run beside the others.
+# nothing of the programs.
 programs := /test/(e2e|scale)$$
 
 .PHONY: test
 test: ## Run the tests with a real API server; PKG=./garm/... for some of them.
-	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(hasty) $(MAKE) --no-print-directory -j2 test-packages test-programs
+	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(hasty) $(MAKE) --no-print-directory test-packages test-programs
 
 # Those that wait longest start first, so that they are not waited for at the end.
 slow := /test/|/internal/dev/|/operator/inventory$$
@@ -61,12 +61,13 @@ test-packages:
 	packages=$$(grep -E '$(slow)' <<<"$$others" || true; grep -vE '$(slow)' <<<"$$others" || true); \
 	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(race) $(ARGS) $$packages; fi
 
-# Those of test/monitoring have a module of their own, for Prometheus' engine.
+# Those of test/monitoring have a module of their own, for Prometheus' engine. They read files outside it, of which Go does not see
+# that they change.
 .PHONY: test-programs
 test-programs:
 	@all=$$(go list $(PKG)); packages=$$(grep -E '$(programs)' <<<"$$all" || true); \
 	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(ARGS) $$packages; fi
-	@if [[ "$(PKG)" == ./... ]]; then $(gotestsum) --raw-command -- go -C test/monitoring test -json -timeout 30m $(ARGS) ./...; fi
+	@if [[ "$(PKG)" == ./... ]]; then $(gotestsum) --raw-command -- go -C test/monitoring test -json -timeout 30m -count=1 $(ARGS) ./...; fi
 
 .PHONY: bench
 bench: ## Measure the operator at scale: time to Ready, requests, writes, memory.
