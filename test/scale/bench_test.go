@@ -33,8 +33,11 @@ func BenchmarkPools(b *testing.B) {
 				}
 				f.allReady(poolCount)
 				b.ReportMetric(time.Since(began).Seconds(), "s/ready")
-				b.ReportMetric(float64(f.Proxy.Counts().Requests())/poolCount, "requests/pool")
-				b.ReportMetric(float64(f.writes())/poolCount, "writes/pool")
+				requests, writes := float64(f.Proxy.Counts().Requests()), float64(f.writes())
+				b.ReportMetric(requests, "requests")
+				b.ReportMetric(requests/poolCount, "requests/pool")
+				b.ReportMetric(writes, "writes")
+				b.ReportMetric(writes/poolCount, "writes/pool")
 				b.ReportMetric(f.memory(), "MiB")
 				b.StopTimer()
 				f.stop()
