@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +38,9 @@ func (t *Tools) Program(ctx context.Context) (string, error) {
 	if t.dir != "" {
 		return filepath.Join(t.dir, "release"), nil
 	}
+	if err := t.look(); err != nil {
+		return "", err
+	}
 	dir, err := os.MkdirTemp("", "garm-release-")
 	if err != nil {
 		return "", err
@@ -48,6 +52,23 @@ func (t *Tools) Program(ctx context.Context) (string, error) {
 	}
 	t.dir = dir
 	return filepath.Join(dir, "release"), nil
+}
+
+// look looks at all that the program is built from and reads. Go keeps the results of tests as long as the files that they looked
+// at stay the same, and does not see what another program reads.
+func (t *Tools) look() error {
+	for _, dir := range []string{"charts", "config", "tools"} {
+		err := filepath.WalkDir(filepath.Join(t.Root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("look at what manifests are rendered from: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close removes the program.
