@@ -153,15 +153,7 @@ func TestOP33GitHubApp(t *testing.T) {
 				}
 				return nil
 			})
-			e.stop()
-			atRest := e.Proxy.Counts()
-			e.run()
-			e.eventually(func() error {
-				if e.Proxy.Counts().Since(atRest).Of("GET", "/instances", 200) < 1 {
-					return fmt.Errorf("the restarted operator has not listed yet")
-				}
-				return nil
-			})
+			e.restarted()
 			e.ready(base...)
 			if n := puts(); n != 2 {
 				t.Errorf("%d PUTs, not 2", n)

@@ -22,6 +22,7 @@ import (
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 	"github.com/garm-operator/garm-operator/internal/operator/status"
@@ -120,6 +121,21 @@ func (e *env) run() *env {
 	e.t.Helper()
 	e.stop = e.start(operatorapp.Options{})
 	return e
+}
+
+// restarted stops the operator, starts it anew, waits until it has listed, and returns the requests before its start.
+func (e *env) restarted() garmproxy.Counts {
+	e.t.Helper()
+	e.stop()
+	atRest := e.Proxy.Counts()
+	e.run()
+	e.eventually(func() error {
+		if e.Proxy.Counts().Since(atRest).Of("GET", "/instances", 200) < 1 {
+			return fmt.Errorf("the restarted operator has not listed yet")
+		}
+		return nil
+	})
+	return atRest
 }
 
 // start starts an operator, and returns what stops it before the test does.

@@ -108,15 +108,7 @@ func TestOP52WebhookLife(t *testing.T) {
 	e.marked(org, repo)
 	e.ready(objects...)
 
-	e.stop()
-	atRest := e.Proxy.Counts()
-	e.run()
-	e.eventually(func() error {
-		if e.Proxy.Counts().Since(atRest).Of("GET", "/instances", 200) < 1 {
-			return fmt.Errorf("the restarted operator has not listed yet")
-		}
-		return nil
-	})
+	atRest := e.restarted()
 	time.Sleep(time.Second) // nothing may happen, and nothing tells when it has not
 	for _, kind := range []string{"/organizations/{id}/webhook", "/repositories/{id}/webhook"} {
 		if n := e.Proxy.Counts().Since(atRest).Of("", kind, 0); n != 0 {
