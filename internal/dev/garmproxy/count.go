@@ -13,7 +13,7 @@ type Key struct {
 	Method string
 	// Template is the path below /api/v1 with {id} in place of names and ids, such as /pools/{id}.
 	Template string
-	// Status is what the client got; 0 if it got no answer.
+	// Status is what the client got; 0 if it has got no answer, or none so far.
 	Status int
 }
 
@@ -73,7 +73,8 @@ type ledger struct {
 	counts Counts
 }
 
-func (l *ledger) add(k Key) {
+// begin counts a request that has no answer yet.
+func (l *ledger) begin(k Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts == nil {
@@ -82,7 +83,19 @@ func (l *ledger) add(k Key) {
 	l.counts[k]++
 }
 
-// Counts returns how many requests were finished since the start. An event stream is counted when it ends.
+// answer moves a request that begin has counted to its status.
+func (l *ledger) answer(k Key, status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.counts[k]--; l.counts[k] == 0 {
+		delete(l.counts, k)
+	}
+	k.Status = status
+	l.counts[k]++
+}
+
+// Counts returns how many requests there were since the start. One is counted before the server sees it, and its status before
+// the client does: whoever sees what it has done finds it counted.
 func (p *Proxy) Counts() Counts {
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()

@@ -112,8 +112,9 @@ func (p *Proxy) listen() error {
 // ServeHTTP counts the request, and lets a fault or the server answer it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	template := Template(r.URL.Path)
-	counted := &statusWriter{ResponseWriter: w}
-	defer func() { p.ledger.add(Key{r.Method, template, counted.status}) }()
+	key := Key{Method: r.Method, Template: template}
+	p.ledger.begin(key)
+	counted := &countedWriter{ResponseWriter: w, answered: func(status int) { p.ledger.answer(key, status) }}
 	answer := http.HandlerFunc(p.answer)
 	if f, ok := p.faults.match(r.Method, template); ok {
 		f.serve(counted, r, answer)
@@ -133,30 +134,32 @@ func (p *Proxy) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// statusWriter remembers the status; 0 means that there was no answer.
-type statusWriter struct {
+// countedWriter tells of the status before the client gets it.
+type countedWriter struct {
 	http.ResponseWriter
-	status int
+	answered func(status int)
+	done     bool
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *statusWriter) WriteHeader(status int) {
-	if w.status == 0 || w.status == http.StatusContinue {
-		w.status = status
+func (w *countedWriter) WriteHeader(status int) {
+	if !w.done && status != http.StatusContinue {
+		w.done = true
+		w.answered(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (w *statusWriter) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
+func (w *countedWriter) Write(b []byte) (int, error) {
+	if !w.done {
+		w.WriteHeader(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func writeJSON(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")

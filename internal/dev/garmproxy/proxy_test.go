@@ -155,6 +155,35 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// A request that has had no answer yet is counted when the server sees it, and still once when it has one.
+func TestCountsBeforeTheAnswer(t *testing.T) {
+	seen, answer := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		seen <- struct{}{}
+		<-answer
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	t.Cleanup(server.Close)
+	p, err := garmproxy.Start(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _, _ = ask(t, p, "PUT", "/pools/x") })
+	<-seen
+	want := garmproxy.Key{Method: "PUT", Template: "/pools/{id}"}
+	if diff := cmp.Diff(garmproxy.Counts{want: 1}, p.Counts()); diff != "" {
+		t.Errorf("counts when the server has the request (-want +got):\n%s", diff)
+	}
+	close(answer)
+	wg.Wait()
+	want.Status = http.StatusAccepted
+	if diff := cmp.Diff(garmproxy.Counts{want: 1}, p.Counts()); diff != "" {
+		t.Errorf("counts when the client has the answer (-want +got):\n%s", diff)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	b := &backend{answers: map[string]string{"GET /pools": "[]", "POST /pools": "{}"}}
 	p := start(t, b)
