@@ -16,23 +16,30 @@ import (
 	"time"
 
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/programs"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
 
 // patience is how long one run of the demo may take on a machine that has other things to do.
 const patience = 5 * time.Minute
 
-// programs builds the programs and returns their folder.
-func programs(t *testing.T) string {
+// copied returns a folder with copies of the programs, one that no other test uses.
+func copied(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(controlplane.AssetsVariable) == "" {
 		t.Skipf("%s is not set; make test sets it", controlplane.AssetsVariable)
 	}
 	dir := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", dir, "../../cmd/...")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the programs: %v\n%s", err, out)
+	built, err := programs.Build(t.Context(), "../..", "...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not by itself: Go would test anew after each build, for the programs' times.
+	if out, err := exec.CommandContext(t.Context(), "cp", "-R", built.Dir+"/.", dir).CombinedOutput(); err != nil {
+		t.Fatalf("copy the programs: %v\n%s", err, out)
+	}
+	if err := built.Remove(); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -46,17 +53,17 @@ type run struct {
 }
 
 // demo returns the demo, ready to start.
-func demo(t *testing.T, programs string, args ...string) run {
+func demo(t *testing.T, folder string, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	r := run{out: &bytes.Buffer{}, dir: t.TempDir(), temp: t.TempDir()}
-	built, err := os.ReadDir(programs)
+	built, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, program := range built {
-		if err := os.Link(filepath.Join(programs, program.Name()), filepath.Join(r.dir, program.Name())); err != nil {
+		if err := os.Link(filepath.Join(folder, program.Name()), filepath.Join(r.dir, program.Name())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +123,7 @@ func (r run) left(t *testing.T) []string {
 
 // OP-66: the demo is the proof of the whole, with the real server: jobs run on runners that Kubernetes manifests asked for.
 func TestDemo(t *testing.T) {
-	dir := programs(t)
+	dir := copied(t)
 
 	t.Run("once", func(t *testing.T) {
 		t.Parallel()

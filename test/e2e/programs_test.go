@@ -1,6 +1,6 @@
 package e2e_test
 
-// What these tests run is built by them, which Go does not see: their results are kept as long as what they import stays the same.
+// What these tests run Go does not see: their results are kept as long as what they import stays the same.
 import (
 	_ "github.com/garm-operator/garm-operator/internal/app/dev"
 	_ "github.com/garm-operator/garm-operator/internal/app/garm"

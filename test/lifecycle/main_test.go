@@ -10,8 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +24,7 @@ import (
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
 	"github.com/garm-operator/garm-operator/internal/dev/freeport"
+	"github.com/garm-operator/garm-operator/internal/dev/programs"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 	"github.com/garm-operator/garm-operator/internal/dev/wait"
 )
@@ -39,26 +38,18 @@ var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	return p, err
 })
 
-// plane is what start has started, and binDir what built has made; empty before.
-var (
-	plane  *controlplane.ControlPlane
-	binDir string
-)
-
-// built is the program, made once.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lifecycle-")
-	if err != nil {
-		return "", err
-	}
-	binDir = dir
-	path := filepath.Join(dir, "garm-operator")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/garm-operator").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building the program: %w\n%s", err, out)
-	}
-	return path, nil
+// build builds the program once.
+var build = sync.OnceValues(func() (*programs.Programs, error) {
+	p, err := programs.Build(context.Background(), "../..", "garm-operator")
+	built = p
+	return p, err
 })
+
+// plane is what start has started, and built what build has built; nil before.
+var (
+	plane *controlplane.ControlPlane
+	built *programs.Programs
+)
 
 // TestMain also proves that operators and servers that have stopped leave no goroutine behind.
 func TestMain(m *testing.M) {
@@ -68,9 +59,7 @@ func TestMain(m *testing.M) {
 	if plane != nil {
 		err = plane.Stop()
 	}
-	if binDir != "" {
-		err = errors.Join(err, os.RemoveAll(binDir))
-	}
+	err = errors.Join(err, built.Remove())
 	if code == 0 {
 		// Not ours: a watch of controller-runtime that is stopped with an event in hand waits for somebody to take it.
 		err = errors.Join(err, goleak.Find(goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop")))

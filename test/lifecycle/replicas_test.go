@@ -44,7 +44,7 @@ func (e *env) replica() *replica {
 // process starts the operator with leader election and some flags.
 func (e *env) process(flags ...string) *replica {
 	e.t.Helper()
-	program, err := built()
+	operator, err := build()
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (e *env) process(flags ...string) *replica {
 		e.t.Fatal(err)
 	}
 	r := &replica{health: freeAddress(e.t), out: &stack.Output{}}
-	r.cmd = exec.Command(program, append(flags,
+	r.cmd = exec.Command(operator.Path("garm-operator"), append(flags,
 		"--kubeconfig="+kubeconfig, "--operator-leader-election", "--operator-watch-namespace="+e.namespace, "--operator-runner-reconciliation",
 		"--operator-metrics-bind-address="+freeAddress(e.t), "--operator-health-probe-bind-address="+r.health,
 	)...)

@@ -50,8 +50,9 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
-	if programDir != "" {
-		_ = os.RemoveAll(programDir)
+	if err := built.Remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
 	os.Exit(code)
 }

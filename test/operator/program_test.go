@@ -31,34 +31,27 @@ import (
 	garmclient "github.com/garm-operator/garm-operator/garm/client"
 	"github.com/garm-operator/garm-operator/internal/dev/devcert"
 	"github.com/garm-operator/garm-operator/internal/dev/freeport"
+	"github.com/garm-operator/garm-operator/internal/dev/programs"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
-
-// programDir is where built has put the program; empty before.
-var programDir string
 
 // quiet is for servers whose clients fail on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
-// built is the program, made once.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "garm-operator-test-")
-	if err != nil {
-		return "", err
-	}
-	programDir = dir
-	path := filepath.Join(dir, "garm-operator")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/garm-operator").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building the program: %w\n%s", err, out)
-	}
-	return path, nil
+// build builds the program once.
+var build = sync.OnceValues(func() (*programs.Programs, error) {
+	p, err := programs.Build(context.Background(), "../..", "garm-operator")
+	built = p
+	return p, err
 })
+
+// built is what build has built, nil before.
+var built *programs.Programs
 
 // program starts the real program with the flags that every start needs and some more. What it logs is returned.
 func (e *env) program(flags ...string) *stack.Output {
 	e.t.Helper()
-	path, err := built()
+	operator, err := build()
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -68,7 +61,7 @@ func (e *env) program(flags ...string) *stack.Output {
 		"--garm-server=" + e.Proxy.URL(), "--garm-password-file=" + e.passwordFile(stack.Password),
 	}, flags...)
 	out := &stack.Output{}
-	cmd := exec.Command(path, all...)
+	cmd := exec.Command(operator.Path("garm-operator"), all...)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		e.t.Fatal(err)

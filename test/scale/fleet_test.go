@@ -80,7 +80,7 @@ func (f *fleet) start() {
 		"--kubeconfig=" + f.shared.plane.Kubeconfig, "--garm-server=" + f.Proxy.URL(), "--garm-username=" + stack.User, "--garm-email=" + stack.Email,
 		"--operator-watch-namespace=" + f.namespace, "--operator-metrics-bind-address=" + metrics, "--operator-health-probe-bind-address=" + health,
 	}, f.flags...)
-	f.operator = exec.Command(f.shared.binary, args...)
+	f.operator = exec.Command(f.shared.programs.Path("garm-operator"), args...)
 	f.operator.Env = append(os.Environ(), "GARM_PASSWORD="+stack.Password, "GOGC=100", "GOMEMLIMIT=off") // its memory is what users see, however tests run
 	f.operator.Stdout, f.operator.Stderr = log, log
 	if f.begun.IsZero() {

@@ -9,8 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,26 +18,21 @@ import (
 
 	"github.com/garm-operator/garm-operator/config/crd"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
+	"github.com/garm-operator/garm-operator/internal/dev/programs"
 )
 
 // shared is made once, by the first test that needs it.
 type shared struct {
-	plane  *controlplane.ControlPlane
-	dir    string
-	binary string
+	plane    *controlplane.ControlPlane
+	programs *programs.Programs
 }
 
 var bringUp = sync.OnceValues(func() (*shared, error) {
-	dir, err := os.MkdirTemp("", "scale-")
+	operator, err := programs.Build(context.Background(), "../..", "garm-operator")
 	if err != nil {
 		return nil, err
 	}
-	made = &shared{dir: dir, binary: filepath.Join(dir, "garm-operator")}
-	build := exec.Command("go", "build", "-trimpath", "-o", made.binary, "../../cmd/garm-operator")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building the operator: %w\n%s", err, out)
-	}
+	made = &shared{programs: operator}
 	made.plane, err = controlplane.Start(context.Background(), controlplane.Options{CRDs: crd.Bases, Audit: true})
 	return made, err
 })
@@ -60,7 +53,7 @@ func TestMain(m *testing.M) {
 		if made.plane != nil {
 			err = made.plane.Stop()
 		}
-		if err = errors.Join(err, os.RemoveAll(made.dir)); err != nil {
+		if err = errors.Join(err, made.programs.Remove()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

@@ -51,7 +51,7 @@ func newHost(t *testing.T, runner ...string) *host {
 		t.Fatal(err)
 	}
 	content := fmt.Sprintf("state_dir = %q\nrunner_command = %s\nagent_command = [%q, \"runner\"]\nstop_timeout = \"2s\"\n",
-		h.state, command, filepath.Join(programs, "garm-dev"))
+		h.state, command, built.Path("garm-dev"))
 	if err := os.WriteFile(h.config, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (h *host) call(t *testing.T, c provider.Call, stdin string) outcome {
 func (h *host) callIn(ctx context.Context, t *testing.T, c provider.Call, stdin string) outcome {
 	t.Helper()
 	c.ControllerID, c.ConfigFile = h.controller, h.config
-	cmd := exec.CommandContext(ctx, filepath.Join(programs, "garm-dev"))
+	cmd := exec.CommandContext(ctx, built.Path("garm-dev"))
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Environ(), strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()
@@ -230,7 +230,7 @@ func TestRunnerFromCreateToDelete(t *testing.T) {
 				}
 				s.token, b.Labels = token.GetToken(), []string{"small"}
 			}
-			h := newHost(t, filepath.Join(programs, "garm-runner"))
+			h := newHost(t, built.Path("garm-runner"))
 			if made := h.create(t, b); made.code != provider.ExitOK {
 				t.Fatalf("create: %+v", made)
 			}

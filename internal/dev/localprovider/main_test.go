@@ -4,32 +4,27 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/garm-operator/garm-operator/internal/dev/programs"
 )
 
-// programs is where the real programs were built.
-var programs string
+// built are the real programs.
+var built *programs.Programs
 
 func TestMain(m *testing.M) { os.Exit(withPrograms(m.Run)) }
 
 // withPrograms builds the programs, as the garm server and users have them, and runs the tests.
 func withPrograms(run func() int) int {
-	dir, err := os.MkdirTemp("", "localprovider")
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	made, err := programs.Build(ctx, "../../..", "garm-dev", "garm-runner")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir, "../../../cmd/garm-dev", "../../../cmd/garm-runner")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building the programs:", err)
-		return 1
-	}
-	programs = dir
+	defer func() { _ = made.Remove() }()
+	built = made
 	return run()
 }
