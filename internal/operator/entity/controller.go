@@ -60,13 +60,13 @@ func (a *Adapter[O, R]) Setup(ctx context.Context, mgr ctrl.Manager, session *re
 		Watches(&v1beta1.Pool{}, scope, builder.WithPredicates(mirror.Deletions())).
 		Watches(&v1beta1.GitHubCredential{}, rel.credentials.Handler(c), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, rel.secret.Handler(c)).
-		WatchesRawSource(mirror.Notices(session, a.requests(c, rel), a.Remote, remote.KindPool, remote.KindCredentials)).
+		WatchesRawSource(session.Source(a.requests(c, rel), remote.KindSession, a.Remote, remote.KindPool, remote.KindCredentials)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(a.Concurrent, 1), RateLimiter: mirror.RateLimiter()}).
 		Complete(engine)
 }
 
 // requests finds the resources that a change at the server is about.
-func (a *Adapter[O, R]) requests(c client.Reader, rel relations[O]) func(context.Context, remote.Notice) []reconcile.Request {
+func (a *Adapter[O, R]) requests(c client.Reader, rel relations[O]) remote.MapFunc {
 	return func(ctx context.Context, n remote.Notice) []reconcile.Request {
 		switch {
 		case n.Kind == remote.KindPool && n.Resync(), n.Kind == remote.KindCredentials && n.Resync():

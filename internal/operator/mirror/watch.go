@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"context"
 	"maps"
 	"strings"
 	"time"
@@ -11,11 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
 	"github.com/garm-operator/garm-operator/internal/operator/refs"
-	"github.com/garm-operator/garm-operator/internal/operator/remote"
 )
 
 // Own lets through what concerns the spec: not the operator's own writes, but every resync.
@@ -51,28 +48,6 @@ func userAnnotations(obj client.Object) map[string]string {
 		}
 	}
 	return all
-}
-
-// Notices wakes resources when the view of the server changes. Requests says which ones; it is asked from one goroutine.
-func Notices(session *remote.Session, requests func(context.Context, remote.Notice) []reconcile.Request, kinds ...remote.Kind) source.Source {
-	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		sub := session.Subscribe(append(kinds, remote.KindSession)...)
-		go func() {
-			defer sub.Close()
-			for {
-				notices, err := sub.Next(ctx)
-				if err != nil {
-					return
-				}
-				for _, n := range notices {
-					for _, r := range requests(ctx, n) {
-						queue.Add(r)
-					}
-				}
-			}
-		}()
-		return nil
-	})
 }
 
 // RateLimiter grows the delay after transient failures from half a second to a minute.

@@ -66,7 +66,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session) error
 		Watches(&v1beta1.GitHubCredential{}, siblings, builder.WithPredicates(mirror.Deletions())).
 		Watches(&v1beta1.GitHubEndpoint{}, byEndpoint.Handler(c), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesMetadata(&corev1.Secret{}, bySecret.Handler(c)).
-		WatchesRawSource(mirror.Notices(session, func(ctx context.Context, n remote.Notice) []reconcile.Request {
+		WatchesRawSource(session.Source(func(ctx context.Context, n remote.Notice) []reconcile.Request {
 			switch {
 			case n.Resync() && (n.Kind == remote.KindSession || n.Kind == remote.KindCredentials):
 				return byName.All(ctx, c)
@@ -79,7 +79,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session) error
 			default:
 				return byName.All(ctx, c)
 			}
-		}, remote.KindCredentials, remote.KindEndpoint, remote.KindRepository, remote.KindOrganization, remote.KindEnterprise)).
+		}, remote.KindSession, remote.KindCredentials, remote.KindEndpoint, remote.KindRepository, remote.KindOrganization, remote.KindEnterprise)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1, RateLimiter: mirror.RateLimiter()}).
 		Complete(engine)
 }

@@ -93,7 +93,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session) error
 		Watches(&v1beta1.GitHubEndpoint{}, siblings, builder.WithPredicates(mirror.Deletions())).
 		Watches(&v1beta1.GitHubCredential{}, used, builder.WithPredicates(mirror.Deletions())).
 		WatchesMetadata(&corev1.Secret{}, bySecret.Handler(c)).
-		WatchesRawSource(mirror.Notices(session, func(ctx context.Context, n remote.Notice) []reconcile.Request {
+		WatchesRawSource(session.Source(func(ctx context.Context, n remote.Notice) []reconcile.Request {
 			switch {
 			case n.Kind == remote.KindCredentials && n.Resync():
 				return nil
@@ -102,7 +102,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session) error
 			default:
 				return byName.Requests(ctx, c, "", n.NaturalKey)
 			}
-		}, remote.KindEndpoint, remote.KindCredentials)).
+		}, remote.KindSession, remote.KindEndpoint, remote.KindCredentials)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1, RateLimiter: mirror.RateLimiter()}).
 		Complete(engine)
 }

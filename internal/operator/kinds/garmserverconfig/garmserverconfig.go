@@ -154,7 +154,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session) error
 		Named("garmserverconfig").
 		For(&v1beta1.GarmServerConfig{}, builder.WithPredicates(mirror.Own())).
 		Watches(&v1beta1.GarmServerConfig{}, all, builder.WithPredicates(mirror.Deletions())).
-		WatchesRawSource(mirror.Notices(session, func(ctx context.Context, _ remote.Notice) []reconcile.Request { return rel.All(ctx, c) })).
+		WatchesRawSource(session.Source(func(ctx context.Context, _ remote.Notice) []reconcile.Request {
+			return rel.All(ctx, c)
+		}, remote.KindSession)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1, RateLimiter: mirror.RateLimiter()}).
 		Complete(engine)
 }

@@ -98,7 +98,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 		}), builder.WithPredicates(scopeChanged()))
 	}
 	return b.
-		WatchesRawSource(mirror.Notices(session, func(ctx context.Context, n remote.Notice) []reconcile.Request {
+		WatchesRawSource(session.Source(func(ctx context.Context, n remote.Notice) []reconcile.Request {
 			switch {
 			case n.Resync() && n.Kind == remote.KindInstance:
 				return nil
@@ -109,7 +109,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session, opts 
 			default:
 				return append(byID.Requests(ctx, c, "", n.ID), byAdoption.Requests(ctx, c, "", n.ID)...)
 			}
-		}, remote.KindPool, remote.KindInstance, remote.KindProvider)).
+		}, remote.KindSession, remote.KindPool, remote.KindInstance, remote.KindProvider)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(opts.Concurrent, 1), RateLimiter: mirror.RateLimiter()}).
 		Complete(engine)
 }
