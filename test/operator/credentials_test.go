@@ -114,50 +114,47 @@ func TestOP33GitHubApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	private := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
-	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := setup(t, func(o *stack.Options) {
-				o.GitHub.Apps = []githubsim.App{{ID: 5, PublicKey: &key.PublicKey, Installations: []int64{55, 56}}}
-			})
-			e.Proxy.Speak(dialect)
-			e.run()
-			base := e.Base()
-			base[0] = e.Secret(stack.TokenSecret, private)
-			credential := base[4].(*v1beta1.GitHubCredential)
-			credential.Spec.AuthType, credential.Spec.AppID, credential.Spec.InstallationID = v1beta1.AuthTypeApp, 5, 55
-			e.apply(base...)
-			e.ready(base...) // the Organization among them: its pool manager has spoken to GitHub
-			puts := func() int { return e.Proxy.Counts().Of("PUT", "/github/credentials/{id}", 0) }
-			for n, change := range []func(){
-				func() { edit(e, credential, func(c *v1beta1.GitHubCredential) { c.Spec.InstallationID = 56 }) },
-				func() {
-					edit(e, e.Secret(stack.TokenSecret, ""), func(s *secret) { s.Data[stack.SecretKey] = []byte("\n" + private) })
-				},
-			} {
-				change()
-				e.eventually(func() error {
-					if puts() != n+1 {
-						return fmt.Errorf("%d PUTs, not %d", puts(), n+1)
-					}
-					return nil
-				})
-				e.ready(base...)
-			}
-			e.eventually(func() error { // what was sent is recorded
-				if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(credential), credential); err != nil {
-					return err
-				}
-				if marker := credential.Annotations[v1beta1.AnnotationSecretMarker]; !strings.HasSuffix(marker, "/5/56") {
-					return fmt.Errorf("the marker is %q", marker)
+	eachDialect(t, func(t *testing.T, dialect garmproxy.Dialect) {
+		e := setup(t, func(o *stack.Options) {
+			o.GitHub.Apps = []githubsim.App{{ID: 5, PublicKey: &key.PublicKey, Installations: []int64{55, 56}}}
+		})
+		e.Proxy.Speak(dialect)
+		e.run()
+		base := e.Base()
+		base[0] = e.Secret(stack.TokenSecret, private)
+		credential := base[4].(*v1beta1.GitHubCredential)
+		credential.Spec.AuthType, credential.Spec.AppID, credential.Spec.InstallationID = v1beta1.AuthTypeApp, 5, 55
+		e.apply(base...)
+		e.ready(base...) // the Organization among them: its pool manager has spoken to GitHub
+		puts := func() int { return e.Proxy.Counts().Of("PUT", "/github/credentials/{id}", 0) }
+		for n, change := range []func(){
+			func() { edit(e, credential, func(c *v1beta1.GitHubCredential) { c.Spec.InstallationID = 56 }) },
+			func() {
+				edit(e, e.Secret(stack.TokenSecret, ""), func(s *secret) { s.Data[stack.SecretKey] = []byte("\n" + private) })
+			},
+		} {
+			change()
+			e.eventually(func() error {
+				if puts() != n+1 {
+					return fmt.Errorf("%d PUTs, not %d", puts(), n+1)
 				}
 				return nil
 			})
-			e.restarted()
 			e.ready(base...)
-			if n := puts(); n != 2 {
-				t.Errorf("%d PUTs, not 2", n)
+		}
+		e.eventually(func() error { // what was sent is recorded
+			if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(credential), credential); err != nil {
+				return err
 			}
+			if marker := credential.Annotations[v1beta1.AnnotationSecretMarker]; !strings.HasSuffix(marker, "/5/56") {
+				return fmt.Errorf("the marker is %q", marker)
+			}
+			return nil
 		})
-	}
+		e.restarted()
+		e.ready(base...)
+		if n := puts(); n != 2 {
+			t.Errorf("%d PUTs, not 2", n)
+		}
+	})
 }

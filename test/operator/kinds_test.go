@@ -187,49 +187,46 @@ func withAnnotation(o client.Object, key, value string) map[string]string {
 // OP-14: resources of every kind come back after the server has lost its database, and no id of the lost one is left.
 func TestOP14LostDatabase(t *testing.T) {
 	t.Parallel()
-	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := setup(t)
-			e.Proxy.Speak(dialect)
-			e.run()
-			k := e.readyKinds()
-			config := e.Base()[2].(*v1beta1.GarmServerConfig)
-			e.ready(config)
-			old := k.ids()
-			if err := e.LoseDatabase(); err != nil {
-				t.Fatal(err)
-			}
-			if err := e.StartGARM(e.ctx); err != nil {
-				t.Fatal(err)
-			}
-			all := append(k.objects(), config)
-			e.eventually(func() error {
-				for _, o := range all {
-					if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(o), o); err != nil {
-						return err
-					}
+	eachDialect(t, func(t *testing.T, dialect garmproxy.Dialect) {
+		e := setup(t)
+		e.Proxy.Speak(dialect)
+		e.run()
+		k := e.readyKinds()
+		config := e.Base()[2].(*v1beta1.GarmServerConfig)
+		e.ready(config)
+		old := k.ids()
+		if err := e.LoseDatabase(); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.StartGARM(e.ctx); err != nil {
+			t.Fatal(err)
+		}
+		all := append(k.objects(), config)
+		e.eventually(func() error {
+			for _, o := range all {
+				if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(o), o); err != nil {
+					return err
 				}
-				for kind, id := range k.ids() {
-					if old[kind] == id {
-						return fmt.Errorf("the %s still has the id %s of the lost database", kind, id)
-					}
+			}
+			for kind, id := range k.ids() {
+				if old[kind] == id {
+					return fmt.Errorf("the %s still has the id %s of the lost database", kind, id)
 				}
-				return nil
-			})
-			e.ready(all...)
-			credential, err1 := e.GARM.GetCredentials(e.ctx, uint(k.credential.Status.ID))
-			enterprise, err2 := e.GARM.GetEnterprise(e.ctx, k.enterprise.Status.ID)
-			organization, err3 := e.GARM.GetOrganization(e.ctx, k.organization.Status.ID)
-			repository, err4 := e.GARM.GetRepository(e.ctx, k.repository.Status.ID)
-			if err := errors.Join(err1, err2, err3, err4); err != nil || credential.Name != stack.Credential {
-				t.Errorf("the server has %+v %+v %+v %+v, %v", credential, enterprise, organization, repository, err)
 			}
-			if pools := e.pools(); len(pools) != 1 || pools[0].ID != k.pool.Status.ID {
-				t.Errorf("the server has %d pools, the status says %s", len(pools), k.pool.Status.ID)
-			}
+			return nil
 		})
-	}
+		e.ready(all...)
+		credential, err1 := e.GARM.GetCredentials(e.ctx, uint(k.credential.Status.ID))
+		enterprise, err2 := e.GARM.GetEnterprise(e.ctx, k.enterprise.Status.ID)
+		organization, err3 := e.GARM.GetOrganization(e.ctx, k.organization.Status.ID)
+		repository, err4 := e.GARM.GetRepository(e.ctx, k.repository.Status.ID)
+		if err := errors.Join(err1, err2, err3, err4); err != nil || credential.Name != stack.Credential {
+			t.Errorf("the server has %+v %+v %+v %+v, %v", credential, enterprise, organization, repository, err)
+		}
+		if pools := e.pools(); len(pools) != 1 || pools[0].ID != k.pool.Status.ID {
+			t.Errorf("the server has %d pools, the status says %s", len(pools), k.pool.Status.ID)
+		}
+	})
 }
 
 // OP-15: one name at two endpoints are two objects, for organizations, enterprises and repositories; deleting one leaves the

@@ -30,70 +30,67 @@ func (e *env) oneOfEach() (*v1beta1.GitHubEndpoint, *v1beta1.GitHubCredential, *
 // the operator sees it or that it was down meanwhile.
 func TestEditedAtTheServer(t *testing.T) {
 	t.Parallel()
-	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := setup(t)
-			e.Proxy.Speak(dialect)
-			e.run()
-			_, credential, enterprise, organization, repository, pool := e.oneOfEach()
-			balanced := v1beta1.PoolBalancerTypeRoundRobin // what the server has by itself, so that nothing is sent
-			edit(e, enterprise, func(o *v1beta1.Enterprise) { o.Spec.PoolBalancerType = balanced })
-			edit(e, organization, func(o *v1beta1.Organization) { o.Spec.PoolBalancerType = balanced })
-			edit(e, repository, func(o *v1beta1.Repository) { o.Spec.PoolBalancerType = balanced })
-			e.ready(enterprise, organization, repository)
-			text, max := "edited", uint(99)
-			_, err := e.GARM.CreateCredentials(e.ctx, garm.CreateCredentialsParams{
-				Name: "by-hand", Endpoint: stack.EndpointName, AuthType: garm.AuthTypePAT, PAT: &garm.PAT{OAuth2Token: "ghp_hand"},
-			})
-			if err != nil {
+	eachDialect(t, func(t *testing.T, dialect garmproxy.Dialect) {
+		e := setup(t)
+		e.Proxy.Speak(dialect)
+		e.run()
+		_, credential, enterprise, organization, repository, pool := e.oneOfEach()
+		balanced := v1beta1.PoolBalancerTypeRoundRobin // what the server has by itself, so that nothing is sent
+		edit(e, enterprise, func(o *v1beta1.Enterprise) { o.Spec.PoolBalancerType = balanced })
+		edit(e, organization, func(o *v1beta1.Organization) { o.Spec.PoolBalancerType = balanced })
+		edit(e, repository, func(o *v1beta1.Repository) { o.Spec.PoolBalancerType = balanced })
+		e.ready(enterprise, organization, repository)
+		text, max := "edited", uint(99)
+		_, err := e.GARM.CreateCredentials(e.ctx, garm.CreateCredentialsParams{
+			Name: "by-hand", Endpoint: stack.EndpointName, AuthType: garm.AuthTypePAT, PAT: &garm.PAT{OAuth2Token: "ghp_hand"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func() {
+			other := garm.UpdateEntityParams{CredentialsName: "by-hand", PoolBalancerType: garm.BalancerPack}
+			_, err1 := e.GARM.UpdateEndpoint(e.ctx, stack.EndpointName, garm.UpdateEndpointParams{Description: &text})
+			_, err2 := e.GARM.UpdateCredentials(e.ctx, uint(credential.Status.ID), garm.UpdateCredentialsParams{Description: &text})
+			_, err3 := e.GARM.UpdatePool(e.ctx, pool.Status.ID, garm.UpdatePoolParams{MaxRunners: &max})
+			_, err4 := e.GARM.UpdateEnterprise(e.ctx, enterprise.Status.ID, other)
+			_, err5 := e.GARM.UpdateOrganization(e.ctx, organization.Status.ID, other)
+			_, err6 := e.GARM.UpdateRepository(e.ctx, repository.Status.ID, other)
+			if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 				t.Fatal(err)
 			}
-			change := func() {
-				other := garm.UpdateEntityParams{CredentialsName: "by-hand", PoolBalancerType: garm.BalancerPack}
-				_, err1 := e.GARM.UpdateEndpoint(e.ctx, stack.EndpointName, garm.UpdateEndpointParams{Description: &text})
-				_, err2 := e.GARM.UpdateCredentials(e.ctx, uint(credential.Status.ID), garm.UpdateCredentialsParams{Description: &text})
-				_, err3 := e.GARM.UpdatePool(e.ctx, pool.Status.ID, garm.UpdatePoolParams{MaxRunners: &max})
-				_, err4 := e.GARM.UpdateEnterprise(e.ctx, enterprise.Status.ID, other)
-				_, err5 := e.GARM.UpdateOrganization(e.ctx, organization.Status.ID, other)
-				_, err6 := e.GARM.UpdateRepository(e.ctx, repository.Status.ID, other)
-				if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
-					t.Fatal(err)
-				}
+		}
+		putBack := func(before garmproxy.Counts) {
+			edited := func(o garm.Entity) bool {
+				return o.CredentialsName == "by-hand" || o.PoolBalancerType != garm.BalancerRoundRobin
 			}
-			putBack := func(before garmproxy.Counts) {
-				edited := func(o garm.Entity) bool {
-					return o.CredentialsName == "by-hand" || o.PoolBalancerType != garm.BalancerRoundRobin
+			e.eventually(func() error {
+				endpoint, err1 := e.GARM.GetEndpoint(e.ctx, stack.EndpointName)
+				credentials, err2 := e.GARM.GetCredentials(e.ctx, uint(credential.Status.ID))
+				p, err3 := e.GARM.GetPool(e.ctx, pool.Status.ID)
+				ent, err4 := e.GARM.GetEnterprise(e.ctx, enterprise.Status.ID)
+				org, err5 := e.GARM.GetOrganization(e.ctx, organization.Status.ID)
+				repo, err6 := e.GARM.GetRepository(e.ctx, repository.Status.ID)
+				if endpoint.Description == text || credentials.Description == text || p.MaxRunners == max ||
+					edited(ent.Entity) || edited(org.Entity) || edited(repo.Entity) {
+					return fmt.Errorf("not put back: %+v %+v %+v %+v %+v %+v", endpoint, credentials.Description, p.MaxRunners, ent.Entity, org.Entity, repo.Entity)
 				}
-				e.eventually(func() error {
-					endpoint, err1 := e.GARM.GetEndpoint(e.ctx, stack.EndpointName)
-					credentials, err2 := e.GARM.GetCredentials(e.ctx, uint(credential.Status.ID))
-					p, err3 := e.GARM.GetPool(e.ctx, pool.Status.ID)
-					ent, err4 := e.GARM.GetEnterprise(e.ctx, enterprise.Status.ID)
-					org, err5 := e.GARM.GetOrganization(e.ctx, organization.Status.ID)
-					repo, err6 := e.GARM.GetRepository(e.ctx, repository.Status.ID)
-					if endpoint.Description == text || credentials.Description == text || p.MaxRunners == max ||
-						edited(ent.Entity) || edited(org.Entity) || edited(repo.Entity) {
-						return fmt.Errorf("not put back: %+v %+v %+v %+v %+v %+v", endpoint, credentials.Description, p.MaxRunners, ent.Entity, org.Entity, repo.Entity)
-					}
-					return errors.Join(err1, err2, err3, err4, err5, err6)
-				})
-				if puts := e.Proxy.Counts().Since(before); puts.Of("PUT", "", 0) != 6 {
-					t.Errorf("%d PUTs for six edits:\n%s", puts.Of("PUT", "", 0), puts)
-				}
+				return errors.Join(err1, err2, err3, err4, err5, err6)
+			})
+			if puts := e.Proxy.Counts().Since(before); puts.Of("PUT", "", 0) != 6 {
+				t.Errorf("%d PUTs for six edits:\n%s", puts.Of("PUT", "", 0), puts)
 			}
+		}
 
-			before := e.Proxy.Counts()
-			change()
-			putBack(before)
+		before := e.Proxy.Counts()
+		change()
+		putBack(before)
 
-			e.stop()
-			change()
-			before = e.Proxy.Counts()
-			e.run()
-			putBack(before)
-		})
-	}
+		e.stop()
+		change()
+		before = e.Proxy.Counts()
+		e.run()
+		putBack(before)
+	})
 }
 
 // OP-14, OP-24: what was deleted at the server past the operator comes back, each object once, after a GET that found

@@ -117,6 +117,16 @@ func setup(t *testing.T, changes ...func(*stack.Options)) *env {
 	return e
 }
 
+// eachDialect runs a test with either generation of server, side by side.
+func eachDialect(t *testing.T, test func(t *testing.T, dialect garmproxy.Dialect)) {
+	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, dialect)
+		})
+	}
+}
+
 // run starts the operator; it stops with the test, or with e.stop.
 func (e *env) run() *env {
 	e.t.Helper()

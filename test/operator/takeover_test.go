@@ -101,9 +101,9 @@ func TestTakenOverFromTheKnownOperator(t *testing.T) {
 		"HEAD":   {v1beta1.ConditionWebhookSecretReference, v1beta1.ConditionGithubCredentialsReference, v1beta1.ConditionGithubEndpointReference},
 	}
 	for release, types := range known {
-		for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
-			t.Run(release+" at "+name, func(t *testing.T) {
-				t.Parallel()
+		t.Run(release, func(t *testing.T) {
+			t.Parallel()
+			eachDialect(t, func(t *testing.T, dialect garmproxy.Dialect) {
 				e := setup(t)
 				e.Proxy.Speak(dialect)
 				at := e.fill()
@@ -166,7 +166,7 @@ func TestTakenOverFromTheKnownOperator(t *testing.T) {
 					}
 				}
 			})
-		}
+		})
 	}
 }
 

@@ -59,29 +59,24 @@ func TestOP2LostAnswers(t *testing.T) {
 func TestManyPoolsAtOnce(t *testing.T) {
 	t.Parallel()
 	const n = 60 // test/scale does it with 200
-	for name, dialect := range map[string]garmproxy.Dialect{"own": nil, "v0.1.5": garmproxy.V015()} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := setup(t)
-			if dialect != nil {
-				e.Proxy.Speak(dialect)
-			}
-			e.run()
-			began := time.Now()
-			e.apply(append(e.Base(), e.Pools(n)...)...)
-			ctx, cancel := context.WithTimeout(e.ctx, deadline)
-			defer cancel()
-			if _, err := e.WaitAllReady(ctx, n); err != nil {
-				t.Fatal(err)
-			}
-			counts := e.Proxy.Counts()
-			t.Logf("%s for %d Pools, %d requests", time.Since(began), n, counts.Requests())
-			if got := counts.Of("POST", "/organizations/{id}/pools", 200); got != n || len(e.pools()) != n {
-				t.Errorf("%d creates, %d pools", got, len(e.pools()))
-			}
-			if got := counts.Requests(); got > n+30 {
-				t.Errorf("%d requests:\n%s", got, counts)
-			}
-		})
-	}
+	eachDialect(t, func(t *testing.T, dialect garmproxy.Dialect) {
+		e := setup(t)
+		e.Proxy.Speak(dialect)
+		e.run()
+		began := time.Now()
+		e.apply(append(e.Base(), e.Pools(n)...)...)
+		ctx, cancel := context.WithTimeout(e.ctx, deadline)
+		defer cancel()
+		if _, err := e.WaitAllReady(ctx, n); err != nil {
+			t.Fatal(err)
+		}
+		counts := e.Proxy.Counts()
+		t.Logf("%s for %d Pools, %d requests", time.Since(began), n, counts.Requests())
+		if got := counts.Of("POST", "/organizations/{id}/pools", 200); got != n || len(e.pools()) != n {
+			t.Errorf("%d creates, %d pools", got, len(e.pools()))
+		}
+		if got := counts.Requests(); got > n+30 {
+			t.Errorf("%d requests:\n%s", got, counts)
+		}
+	})
 }
