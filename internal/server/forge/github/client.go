@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v88/github"
@@ -23,6 +24,7 @@ type client struct {
 	version   version
 	github    *github.Client
 	transport *http.Transport
+	timeout   time.Duration
 
 	mu     sync.Mutex
 	groups map[groupKey]int64
@@ -40,7 +42,7 @@ func newClient(o Options, credentials model.Credentials, secret model.ForgeSecre
 		return nil, err
 	}
 	options := []github.ClientOptionsFunc{
-		github.WithURLs(&base, &base), github.WithUserAgent(o.UserAgent), github.WithTimeout(o.Timeout), github.WithTransport(transport),
+		github.WithURLs(&base, &base), github.WithUserAgent(o.UserAgent), github.WithTransport(transport),
 	}
 	switch credentials.AuthType {
 	case model.AuthApp:
@@ -50,7 +52,7 @@ func newClient(o Options, credentials model.Credentials, secret model.ForgeSecre
 			return nil, errors.New("the private key of the App is not a PEM RSA key")
 		}
 		app.BaseURL = strings.TrimSuffix(base, "/")
-		app.Client = &http.Client{Transport: transport, Timeout: o.Timeout}
+		app.Client = &http.Client{Transport: transport}
 		options = append(options, github.WithTransport(app))
 	default:
 		if secret.Token == "" {
@@ -62,7 +64,7 @@ func newClient(o Options, credentials model.Credentials, secret model.ForgeSecre
 	if err != nil {
 		return nil, fmt.Errorf("making a GitHub client: %w", err)
 	}
-	return &client{github: made, transport: transport, groups: map[groupKey]int64{}}, nil
+	return &client{github: made, transport: transport, timeout: o.Timeout, groups: map[groupKey]int64{}}, nil
 }
 
 func (c *client) close() { c.transport.CloseIdleConnections() }
@@ -105,12 +107,20 @@ func newTransport(base *http.Transport, ca []byte) (*http.Transport, error) {
 }
 
 // call makes one request below the API's root and decodes the answer into result, which may be nil.
+//
+// The time it may take is the context's, not the HTTP client's: the library does not close the body of an answer that is an error,
+// until when the client would wait for the end of its time.
 func (c *client) call(ctx context.Context, op, method, path string, body, result any) (*github.Response, error) {
-	req, err := c.github.NewRequest(ctx, method, path, body)
+	bounded, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, err := c.github.NewRequest(bounded, method, path, body)
 	if err != nil {
 		return nil, failed(op, err)
 	}
 	res, err := c.github.Do(req, result)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no answer within %s", c.timeout)
+	}
 	if err != nil {
 		return res, failed(op, err)
 	}
