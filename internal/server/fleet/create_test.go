@@ -369,3 +369,31 @@ func TestFailedCreateStaysInError(t *testing.T) {
 		}
 	})
 }
+
+// Instances that wait for one of the few creates of a provider, and are then not wanted any more, hold up none that wait
+// behind them.
+func TestUnwantedInstancesPassTheirTurnOn(t *testing.T) {
+	simulate(t, func(t *testing.T, w *world) {
+		w.limits.ProviderCreates = 2
+		w.provider.OnCreate = func(_ context.Context, b fleet.Bootstrap, made func()) (fleet.Machine, error) {
+			time.Sleep(time.Minute)
+			made()
+			return fleet.Machine{ProviderID: "id-" + b.Name, Name: b.Name, Status: model.InstanceRunning}, nil
+		}
+		first := w.pool(func(p *model.Pool) { p.MinIdleRunners = 8 })
+		w.start()
+		w.pass(time.Second)
+		second := w.pool(func(p *model.Pool) { p.ID, p.MinIdleRunners = "second", 2 })
+		w.pass(time.Second)
+		first.Enabled = false
+		w.store.Put(first)
+		w.pass(3 * time.Minute)
+		rows, err := w.store.InstancesOfPool(t.Context(), second.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != 2 || rows[0].Status != model.InstanceRunning || rows[1].Status != model.InstanceRunning {
+			t.Errorf("the instances that waited longest are still not made: %+v", rows)
+		}
+	})
+}

@@ -18,6 +18,8 @@ func newLane(e *Engine) *lane {
 	l := &lane{}
 	l.creates.free = e.limits.ProviderCreates
 	l.queue = newQueue("instance", e.log, func(ctx context.Context, id model.InstanceID) (time.Duration, error) {
+		// After every step, since one that was woken for a slot may not need it any more: it passes the slot on.
+		defer l.offerCreate()
 		return e.reconcileInstance(ctx, l, id)
 	})
 	return l
@@ -26,8 +28,11 @@ func newLane(e *Engine) *lane {
 // tryCreate takes a slot for a create. Where there is none, the instance is woken when one becomes free.
 func (l *lane) tryCreate(id model.InstanceID) bool { return l.creates.take(id) }
 
-func (l *lane) endCreate() {
-	if next, ok := l.creates.release(); ok {
+// endCreate gives the slot back. The end of the step wakes who waits for it.
+func (l *lane) endCreate() { l.creates.release() }
+
+func (l *lane) offerCreate() {
+	if next, ok := l.creates.next(); ok {
 		l.add(next)
 	}
 }
@@ -57,12 +62,17 @@ func (s *slots) take(id model.InstanceID) bool {
 	return false
 }
 
-// release returns a slot and says who should try next.
-func (s *slots) release() (model.InstanceID, bool) {
+func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free++
-	if len(s.waiting) == 0 {
+}
+
+// next says who should try next, if a slot is free.
+func (s *slots) next() (model.InstanceID, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free == 0 || len(s.waiting) == 0 {
 		return "", false
 	}
 	id := s.waiting[0]
