@@ -34,25 +34,30 @@ func (e *Engine) resolveCreating(ctx context.Context, pool model.Pool, row model
 // one, so that there are never two machines for a row. A disabled pool leaves its failed rows as they are, for people to
 // see; the sweep removes them when their bootstrap time is over.
 func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instance) (time.Duration, error) {
+	if row.RunnerStatus == model.RunnerTerminated {
+		return 0, e.setStatus(ctx, row, model.InstancePendingDelete)
+	}
 	if !pool.Enabled || row.RetryAt.IsZero() || row.RunnerStatus == model.RunnerIdle || row.RunnerStatus == model.RunnerActive {
 		return 0, nil
 	}
-	if err := e.deleteMachine(ctx, pool, row); err != nil {
-		if stopping(ctx) {
-			return 0, nil
-		}
-		wait := jitter(stepDelay(row.Failures + 1))
-		e.log.Warn("cleaning up after a failed create failed", "instance", row.Name, "error", err, "retry_after", wait)
-		_, err := e.update(ctx, row, func(row *model.Instance) error {
-			row.Failures++
-			row.RetryAt = time.Now().Add(wait)
-			return nil
-		})
-		return wait, err
+	// The machine may exist, and its runner may have a job that nobody has told us of.
+	err := e.deregister(ctx, row)
+	if isForgeError(err) && forgeKind(err) == ForgeBusy {
+		e.log.Info("keeping the machine of a failed create, since its runner has a job", "instance", row.Name)
+		_, err := e.update(ctx, row, func(row *model.Instance) error { return instance.SetRunner(row, instance.Forge, model.RunnerActive) })
+		return 0, err
 	}
-	_, err := e.update(ctx, row, func(row *model.Instance) error {
+	if err == nil {
+		err = e.deleteMachine(ctx, pool, row)
+	}
+	if err != nil {
+		return e.cleanUpFailed(ctx, row, err)
+	}
+	_, err = e.update(ctx, row, func(row *model.Instance) error {
 		row.ProviderID, row.Addresses, row.Failures = "", nil, 0
 		row.RetryAt = time.Time{}
+		// The registration went with the machine.
+		row.JIT, row.AgentID, row.TokenFetched = false, 0, false
 		if row.CreateAttempt >= e.limits.CreateAttempts {
 			return nil
 		}
@@ -60,8 +65,24 @@ func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instanc
 			return err
 		}
 		row.CreateAttempt++
-		row.TokenFetched = row.JIT
 		return instance.SetStatus(row, instance.Engine, model.InstancePendingCreate)
 	})
 	return 0, err
+}
+
+func (e *Engine) cleanUpFailed(ctx context.Context, row model.Instance, cause error) (time.Duration, error) {
+	if stopping(ctx) {
+		return 0, nil
+	}
+	wait := jitter(stepDelay(row.Failures + 1))
+	if until, limited := limitedUntil(cause); limited {
+		wait = max(time.Until(until), wait)
+	}
+	e.log.Warn("cleaning up after a failed create failed", "instance", row.Name, "error", cause, "retry_after", wait)
+	_, err := e.update(ctx, row, func(row *model.Instance) error {
+		row.Failures++
+		row.RetryAt = time.Now().Add(wait)
+		return nil
+	})
+	return wait, err
 }

@@ -31,9 +31,10 @@ var runnerTable = table[model.RunnerStatus]{
 	{model.RunnerActive, model.RunnerTerminated}: {Forge, Runner},
 
 	{model.RunnerFailed, model.RunnerTerminated}: {Forge, Runner},
-	{model.RunnerFailed, model.RunnerPending}:    {Engine},
-
+	// The engine takes a runner back to its beginning when it tries a create again.
+	{model.RunnerFailed, model.RunnerPending}:     {Engine},
 	{model.RunnerInstalling, model.RunnerPending}: {Engine},
+	{model.RunnerOffline, model.RunnerPending}:    {Engine},
 }
 
 // CheckRunner says whether by may change the runner state. Staying where one is, is always legal. The error is of kind
