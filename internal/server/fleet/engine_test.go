@@ -174,3 +174,26 @@ func TestSV52RateLimitStopsCalls(t *testing.T) {
 		}
 	})
 }
+
+// Runners that met a rate limit, or a refusal, go on as soon as the entity has other credentials.
+func TestSV8RotatedCredentialsFreeWaitingRunners(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"rate limit":   forgetest.RateLimited(time.Date(2000, 1, 1, 0, 55, 0, 0, time.UTC)),
+		"unauthorized": forgetest.Error(fleet.ForgeUnauthorized),
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, w *world) {
+				w.start()
+				w.forge.Do(func() { w.forge.Fail = func(string) error { return refusal } })
+				w.pool(func(p *model.Pool) { p.MinIdleRunners = 2 })
+				w.pass(8 * time.Minute)
+				w.forge.Do(func() { w.forge.Fail = nil })
+				w.store.Changed(model.Change{Operation: model.OpUpdate, Object: w.entity().Credentials})
+				w.pass(10 * time.Second)
+				if got := len(w.provider.Machines()); got != 2 {
+					t.Errorf("%d machines, want 2: %+v", got, w.rows())
+				}
+			})
+		})
+	}
+}

@@ -120,13 +120,13 @@ func (e *Engine) setHealth(id model.EntityID, health model.EntityHealth) bool {
 }
 
 // forgeFailed takes note of a failed call to the forge of an entity. Where the failure concerns every call, the entity
-// is looked at again, which pauses its pools until the forge answers. It says how long the caller should wait.
+// is looked at again, which pauses its pools until the forge answers. It says how long the caller should wait: never until
+// a rate limit ends, since other credentials end it at once, and whoever comes earlier finds the entity paused.
 func (e *Engine) forgeFailed(ctx context.Context, entity model.Entity, cause error, failures int) time.Duration {
 	switch forgeKind(cause) {
 	case ForgeUnauthorized, ForgeRateLimited:
 		wait, _ := e.unhealthy(ctx, entity, cause)
 		e.wake(func(q *queues) { q.entities.keys.AddAfter(entity.ID, wait) })
-		return wait
 	}
 	return jitter(stepDelay(failures))
 }

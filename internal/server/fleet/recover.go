@@ -40,6 +40,9 @@ func (e *Engine) recover(ctx context.Context, pool model.Pool, row model.Instanc
 	if !pool.Enabled || row.RetryAt.IsZero() || row.RunnerStatus == model.RunnerIdle || row.RunnerStatus == model.RunnerActive {
 		return 0, nil
 	}
+	if row.AgentID != 0 && !e.Health(row.EntityID).Running {
+		return missingWait, nil
+	}
 	// The machine may exist, and its runner may have a job that nobody has told us of.
 	err := e.deregister(ctx, row)
 	if isForgeError(err) && forgeKind(err) == ForgeBusy {
@@ -75,9 +78,6 @@ func (e *Engine) cleanUpFailed(ctx context.Context, row model.Instance, cause er
 		return 0, nil
 	}
 	wait := jitter(stepDelay(row.Failures + 1))
-	if until, limited := limitedUntil(cause); limited {
-		wait = max(time.Until(until), wait)
-	}
 	e.log.Warn("cleaning up after a failed create failed", "instance", row.Name, "error", cause, "retry_after", wait)
 	_, err := e.update(ctx, row, func(row *model.Instance) error {
 		row.Failures++
