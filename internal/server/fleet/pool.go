@@ -73,10 +73,14 @@ func (e *Engine) sizeOf(now time.Time, pool model.Pool, rows []model.Instance, q
 	return sizeOf(now, pool, rows, queued, e.limits.CreateAttempts, e.limits.ScaleDownGrace)
 }
 
-// reserve adds as many rows to a pool as count says inside the transaction, never more than its maximum.
+// reserveAtOnce bounds how many rows are added in one transaction, while which nothing else is written. The change that
+// they are wakes the pool for more.
+const reserveAtOnce = 100
+
+// reserve adds as many rows to a pool as count says inside the transaction, never more than its maximum or reserveAtOnce.
 func (e *Engine) reserve(ctx context.Context, pool model.Pool, count func(model.Pool, []model.Instance) int, job int64) ([]model.Instance, error) {
 	made, err := e.store.ReserveInstances(ctx, pool.ID, func(pool model.Pool, rows []model.Instance) []model.Instance {
-		n := min(count(pool, rows), int(pool.MaxRunners)-len(rows))
+		n := min(count(pool, rows), int(pool.MaxRunners)-len(rows), reserveAtOnce)
 		var added []model.Instance
 		for range max(n, 0) {
 			added = append(added, newInstance(pool, job))

@@ -1,9 +1,13 @@
 package rest_test
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/rest"
@@ -248,5 +252,30 @@ func TestEqualPut(t *testing.T) {
 	case change := <-feed.Changes():
 		t.Errorf("an equal PUT was published: %+v", change)
 	default:
+	}
+}
+
+// What is too large to be kept is refused by name, and changes nothing.
+func TestPoolNumbersAreBounded(t *testing.T) {
+	s := ready(t, nil)
+	repository, pool := s.fleet(t)
+	tags := make([]string, 1001)
+	for i := range tags {
+		tags[i] = fmt.Sprintf("tag-%d", i)
+	}
+	before := s.want(t, 200, "GET", "/pools/"+pool, nil)
+	for field, value := range map[string]any{"max_runners": uint64(1) << 63, "min_idle_runners": uint64(math.MaxUint64), "priority": uint64(math.MaxUint64), "tags": tags} {
+		t.Run(field, func(t *testing.T) {
+			body := newPool()
+			body[field] = value
+			for method, path := range map[string]string{"POST": "/repositories/" + repository + "/pools", "PUT": "/pools/" + pool} {
+				if got := s.want(t, 400, method, path, body); !strings.Contains(fmt.Sprint(got["details"]), field) {
+					t.Errorf("%s does not name the field: %v", method, got)
+				}
+			}
+		})
+	}
+	if diff := cmp.Diff(before, s.want(t, 200, "GET", "/pools/"+pool, nil)); diff != "" {
+		t.Errorf("the pool has changed (-before +after):\n%s", diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,33 @@ func (s *Service) CreatePool(ctx context.Context, kind model.EntityKind, id mode
 	return s.Store.CreatePool(ctx, p)
 }
 
+const (
+	// maxCount bounds the numbers of a pool, far above what anybody can need; the database keeps no larger ones.
+	maxCount = math.MaxInt32
+	// maxTags bounds the tags of a pool. GitHub takes a hundred labels of a runner.
+	maxTags = 1000
+)
+
+// checkSize refuses what is too large to be meant.
+func checkSize(p model.Pool) error {
+	for _, n := range []struct {
+		name  string
+		value uint
+	}{{"max_runners", p.MaxRunners}, {"min_idle_runners", p.MinIdleRunners}, {"priority", p.Priority}} {
+		if n.value > maxCount {
+			return model.Invalid("%s cannot be larger than %d", n.name, maxCount)
+		}
+	}
+	if len(p.Tags) > maxTags {
+		return model.Invalid("a pool cannot have more than %d tags", maxTags)
+	}
+	return nil
+}
+
 func (s *Service) checkNewPool(p model.Pool) error {
+	if err := checkSize(p); err != nil {
+		return err
+	}
 	switch {
 	case p.ProviderName == "":
 		return model.Invalid("missing provider_name")
@@ -160,6 +187,9 @@ func (u PoolUpdate) apply(p *model.Pool) error {
 	assign(&p.Priority, u.Priority)
 	if len(u.Tags) > 0 && !sameTags(u.Tags, p.TagNames()) {
 		p.Tags = NewTags(u.Tags)
+	}
+	if err := checkSize(*p); err != nil {
+		return err
 	}
 	if p.MinIdleRunners > p.MaxRunners {
 		return model.Invalid("min_idle_runners cannot be larger than max_runners")
