@@ -158,3 +158,39 @@ func TestOP33GitHubApp(t *testing.T) {
 		}
 	})
 }
+
+// OP-14: credentials that somebody else made at a server that lost its database get the secret, although they have the id that
+// those of the lost one had.
+func TestOP14CredentialsOfTheSameID(t *testing.T) {
+	t.Parallel()
+	e := setup(t).run()
+	base := e.Base()
+	credential := base[4].(*v1beta1.GitHubCredential)
+	e.apply(base[:5]...)
+	e.ready(credential)
+	e.stop()
+	if err := e.LoseDatabase(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.StartGARM(e.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if id := e.fill().credentials.ID; int64(id) != credential.Status.ID {
+		t.Fatalf("the new server drew the id %d, not %d", id, credential.Status.ID)
+	}
+	before, old := e.Proxy.Counts(), credential.Status.ControllerID
+	e.run()
+	e.eventually(func() error {
+		if err := e.Kube.Get(e.ctx, client.ObjectKeyFromObject(credential), credential); err != nil {
+			return err
+		}
+		if credential.Status.ControllerID == old {
+			return fmt.Errorf("the status is still that of controller %s", old)
+		}
+		return nil
+	})
+	e.ready(credential)
+	if counts := e.Proxy.Counts().Since(before); counts.Of("PUT", "/github/credentials/{id}", 200) != 1 {
+		t.Errorf("the secret was not sent once:\n%s", counts)
+	}
+}

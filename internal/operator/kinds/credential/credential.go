@@ -213,10 +213,16 @@ func (a *actuator) Diff(c *garm.Credentials) []string {
 	if a.pass.Object.Spec.Description != c.Description {
 		fields = append(fields, fieldDescription)
 	}
-	if a.secret != nil && !a.sent && a.mark(a.secret, remote.CredentialsID(c.ID)) != a.pass.SecretMarker() {
+	if a.secret != nil && !a.sent && !a.has(c) {
 		fields = append(fields, fieldSecret)
 	}
 	return fields
+}
+
+// has says whether the secret was sent to these credentials. The marker alone does not tell: another server draws the same ids.
+func (a *actuator) has(c *garm.Credentials) bool {
+	id := remote.CredentialsID(c.ID)
+	return id == a.Recorded() && a.mark(a.secret, id) == a.pass.SecretMarker()
 }
 
 func (a *actuator) Update(ctx context.Context, c *garm.Credentials, fields []string) (*garm.Credentials, error) {
