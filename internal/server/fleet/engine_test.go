@@ -214,3 +214,27 @@ func TestSV8RotatedCredentialsFreeWaitingRunners(t *testing.T) {
 		})
 	}
 }
+
+// A pool whose runners cannot be registered is empty, so that it can be deleted, as soon as it is disabled.
+func TestSV29DisablingAPoolGivesUpWhatWaits(t *testing.T) {
+	simulate(t, func(t *testing.T, w *world) {
+		w.forge.Fail = func(op string) error {
+			if op == "JITConfig" {
+				return forgetest.Error(fleet.ForgeInvalid)
+			}
+			return nil
+		}
+		p := w.pool(func(p *model.Pool) { p.MinIdleRunners = 3 })
+		w.start()
+		w.pass(2 * time.Hour)
+		if got := w.states()[model.InstancePendingCreate]; got != 3 {
+			t.Fatalf("%d rows wait, want 3", got)
+		}
+		p.Enabled = false
+		w.store.Put(p)
+		w.pass(time.Second)
+		if rows := w.rows(); len(rows) != 0 {
+			t.Errorf("the disabled pool still has %+v", rows)
+		}
+	})
+}

@@ -27,15 +27,15 @@ func (e *Engine) reconcileInstance(ctx context.Context, l *lane, id model.Instan
 	if err != nil {
 		return 0, fmt.Errorf("reading an instance: %w", err)
 	}
-	if wait := time.Until(row.RetryAt); wait > 0 {
-		return wait, nil
-	}
 	pool, err := e.store.Pool(ctx, row.PoolID)
 	if model.IsNotFound(err) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the pool of an instance: %w", err)
+	}
+	if wait := time.Until(row.RetryAt); wait > 0 && !unwanted(pool, row) {
+		return wait, nil
 	}
 	wait, err := e.step(ctx, l, pool, row)
 	if errors.Is(err, errChanged) || model.IsNotFound(err) || model.KindOf(err) == model.KindInvalid {
@@ -44,6 +44,12 @@ func (e *Engine) reconcileInstance(ctx context.Context, l *lane, id model.Instan
 		return 0, nil
 	}
 	return wait, err
+}
+
+// unwanted says that a row is given up at once, without a call of anybody: neither a runner nor a machine was made for it,
+// and its pool is disabled.
+func unwanted(pool model.Pool, row model.Instance) bool {
+	return !pool.Enabled && row.Status == model.InstancePendingCreate && row.AgentID == 0
 }
 
 func (e *Engine) step(ctx context.Context, l *lane, pool model.Pool, row model.Instance) (time.Duration, error) {

@@ -21,12 +21,16 @@ func (e *Engine) reconcilePool(ctx context.Context, id model.PoolID) (time.Durat
 		return 0, fmt.Errorf("reading a pool: %w", err)
 	}
 	// What waits for an unhealthy entity is woken when the entity is healthy again.
-	if !pool.Enabled || !e.Health(pool.EntityID).Running {
+	if pool.Enabled && !e.Health(pool.EntityID).Running {
 		return 0, nil
 	}
 	rows, err := e.store.InstancesOfPool(ctx, id)
 	if err != nil {
 		return 0, fmt.Errorf("listing the instances of a pool: %w", err)
+	}
+	if !pool.Enabled {
+		e.wakeUnwanted(pool, rows)
+		return 0, nil
 	}
 	e.wakeFailed(rows)
 	now := time.Now()
@@ -63,6 +67,17 @@ func (e *Engine) wakeFailed(rows []model.Instance) {
 	e.wake(func(q *queues) {
 		for _, row := range rows {
 			if row.Status == model.InstanceError && !row.RetryAt.IsZero() && !time.Now().Before(row.RetryAt) {
+				q.instance(row)
+			}
+		}
+	})
+}
+
+// wakeUnwanted wakes the rows of a disabled pool that are given up, whatever they wait for.
+func (e *Engine) wakeUnwanted(pool model.Pool, rows []model.Instance) {
+	e.wake(func(q *queues) {
+		for _, row := range rows {
+			if unwanted(pool, row) {
 				q.instance(row)
 			}
 		}
