@@ -28,7 +28,7 @@ type Limits struct {
 	ProviderWorkers int
 	// ProviderCreates is how many of them may be in a create, so that slow creates never hold up deletions; 10 by default.
 	ProviderCreates int
-	// Workers is how many pools, and how many entities, are worked on at a time; 4 by default.
+	// Workers is how many pools, and how many entities of one endpoint, are worked on at a time; 4 by default.
 	Workers int
 	// CreateAttempts is how often the machine of a row is tried before the row stays in error; 5 by default.
 	CreateAttempts int
@@ -71,6 +71,7 @@ type Engine struct {
 	limits    Limits
 
 	entities entities
+	places   places
 	gate     gate
 	queues   atomic.Pointer[queues]
 }
@@ -112,7 +113,7 @@ func (e *Engine) forge(ctx context.Context, entity model.Entity) (Forge, error) 
 	if err != nil {
 		return nil, err
 	}
-	return gated{gate: &e.gate, credentials: entity.Credentials.ID, forge: f}, nil
+	return gated{gate: &e.gate, credentials: entity.Credentials.ID, forge: f, unanswered: func() { e.unanswered(entity.ID) }}, nil
 }
 
 // wake calls do with the queues of the present run; between runs there is nobody to wake.
@@ -121,6 +122,9 @@ func (e *Engine) wake(do func(q *queues)) {
 		do(q)
 	}
 }
+
+// endpointsAtOnce is how many endpoints may have all the entity workers that they can get.
+const endpointsAtOnce = 8
 
 // queues are the keyed work queues of one run. A key is worked on by one worker at a time.
 type queues struct {
@@ -147,7 +151,8 @@ func newQueues(ctx context.Context, e *Engine) *queues {
 
 func (q *queues) start(ctx context.Context) {
 	q.resync.start(ctx, 1)
-	q.entities.start(ctx, q.engine.limits.Workers)
+	// Far more than one endpoint may have, so that some that do not answer leave workers to the others.
+	q.entities.start(ctx, endpointsAtOnce*q.engine.limits.Workers)
 	q.jobs.start(ctx, q.engine.limits.Workers)
 	q.pools.start(ctx, q.engine.limits.Workers)
 }

@@ -9,7 +9,16 @@ import (
 )
 
 // reconcileEntity keeps an entity's health and downloads fresh, and compares its runners with the rows from time to time.
+// Where too many of its endpoint are under way, it is woken when a place is free: every step wakes the next, since the
+// entity may have gone whose turn it was.
 func (e *Engine) reconcileEntity(ctx context.Context, id model.EntityID) (time.Duration, error) {
+	defer func() {
+		e.wake(func(q *queues) {
+			for _, next := range e.places.next() {
+				q.entities.add(next)
+			}
+		})
+	}()
 	entity, err := e.store.Entity(ctx, id)
 	if model.IsNotFound(err) {
 		e.entities.forget(id)
@@ -18,6 +27,11 @@ func (e *Engine) reconcileEntity(ctx context.Context, id model.EntityID) (time.D
 	if err != nil {
 		return 0, fmt.Errorf("reading an entity: %w", err)
 	}
+	place := e.places.at(entity.Endpoint().Name, e.limits.Workers)
+	if !place.take(id) {
+		return 0, nil
+	}
+	defer place.release()
 	now := time.Now()
 	var toolsDue, sweepDue time.Time
 	e.entities.with(id, func(s *entityState) {
@@ -117,6 +131,20 @@ func (e *Engine) setHealth(id model.EntityID, health model.EntityHealth) bool {
 		s.health = health
 	})
 	return changed
+}
+
+// unanswered has a healthy entity looked at again whose forge did not answer a call: if it answers none, its pools pause, and
+// leave the workers of their provider to others.
+func (e *Engine) unanswered(id model.EntityID) {
+	doubtful := false
+	e.entities.with(id, func(s *entityState) {
+		if doubtful = s.health.Running; doubtful {
+			s.toolsDue = time.Time{}
+		}
+	})
+	if doubtful {
+		e.wake(func(q *queues) { q.entities.add(id) })
+	}
 }
 
 // forgeFailed takes note of a failed call to the forge of an entity. Where the failure concerns every call, the entity

@@ -47,11 +47,15 @@ func (g *gate) open(id model.CredentialsID) {
 	delete(g.until, id)
 }
 
+const listingDownloads = "listing downloads"
+
 // gated is a Forge that makes no call while its credentials are rate-limited.
 type gated struct {
 	gate        *gate
 	credentials model.CredentialsID
 	forge       Forge
+	// unanswered is told of calls that the forge did not answer, but for those by which its health is found out.
+	unanswered func()
 }
 
 func through[T any](g gated, op string, call func() (T, error)) (T, error) {
@@ -69,11 +73,14 @@ func through[T any](g gated, op string, call func() (T, error)) (T, error) {
 		}
 		g.gate.close(g.credentials, until)
 	}
+	if failed != nil && failed.Kind == ForgeUnavailable && op != listingDownloads {
+		g.unanswered()
+	}
 	return v, err
 }
 
 func (g gated) Tools(ctx context.Context) ([]Tool, error) {
-	return through(g, "listing downloads", func() ([]Tool, error) { return g.forge.Tools(ctx) })
+	return through(g, listingDownloads, func() ([]Tool, error) { return g.forge.Tools(ctx) })
 }
 
 func (g gated) Runners(ctx context.Context) ([]Runner, error) {

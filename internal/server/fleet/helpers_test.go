@@ -22,6 +22,8 @@ type world struct {
 	t        *testing.T
 	store    *fleettest.Store
 	forge    *forgetest.Forge
+	// forges replaces forge where entities have forges of their own.
+	forges fleet.Forges
 	provider *fleettest.Provider
 	engine   *fleet.Engine
 	limits   fleet.Limits
@@ -67,8 +69,11 @@ func (w *world) pool(change func(p *model.Pool)) model.Pool {
 // start runs a new engine on the store, and waits until it has nothing to do for now.
 func (w *world) start() {
 	w.t.Helper()
+	if w.forges == nil {
+		w.forges = w.forge
+	}
 	w.engine = fleet.New(fleet.Options{
-		Store: w.store, Forges: w.forge, Providers: fleettest.Providers{"local": w.provider}, Tokens: tokens{},
+		Store: w.store, Forges: w.forges, Providers: fleettest.Providers{"local": w.provider}, Tokens: tokens{},
 		Logger: slog.New(slog.NewTextHandler(&w.log, nil)), Limits: w.limits,
 	})
 	w.store.Changed = w.engine.Notify
