@@ -52,6 +52,33 @@ func TestInstanceEventsArriveAtOnce(t *testing.T) {
 	}
 }
 
+// A server whose clock was set back sends events that seem to be older than what is known. They are not taken for late ones: what
+// they tell of is listed within seconds.
+func TestEventsAfterTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := remotetest.NewServer()
+		populate(t, server, 1, 20)
+		session := run(t, server, remote.Options{RunnerReconciliation: true})
+		server.SetClockBack(time.Hour)
+		before := server.Requests()
+		for range 3 {
+			for i := range 20 {
+				server.SetInstance(garm.Instance{Name: fmt.Sprintf("runner-%03d", i), PoolID: "p", RunnerStatus: garm.RunnerActive})
+			}
+			pass(10 * time.Second)
+			instances, _ := session.View().Instances()
+			for _, i := range instances {
+				if i.RunnerStatus != garm.RunnerActive {
+					t.Fatalf("10 s after the event: %+v", i)
+				}
+			}
+		}
+		if n := server.Requests() - before; n != 1 {
+			t.Errorf("%d requests for events of an earlier time", n)
+		}
+	})
+}
+
 func TestUntimedEventsCauseOneList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := remotetest.NewServer()

@@ -136,6 +136,10 @@ func (s *store[T]) applyObject(start uint64, obj T, from origin) []Notice {
 	return s.put(id, obj, from)
 }
 
+// mostLate is by how much an event may be older than what is known and be taken for late. Beyond, the server's clock was set
+// back, and its times order nothing until a list has told what is so.
+const mostLate = time.Minute
+
 // applyEvent takes an object that an event showed.
 func (s *store[T]) applyEvent(obj T) (EventResult, []Notice) {
 	s.mu.Lock()
@@ -168,6 +172,9 @@ func (s *store[T]) applyEvent(obj T) (EventResult, []Notice) {
 			return EventDirty, nil
 		}
 	case t.Before(s.updated(e.obj)):
+		if s.updated(e.obj).Sub(t) > mostLate {
+			return EventDirty, nil
+		}
 		return EventStale, nil
 	case t.Equal(s.updated(e.obj)):
 		if s.ties {

@@ -175,6 +175,13 @@ func (s *Server) enter(ctx context.Context, op string, needsURLs bool) error {
 	return nil
 }
 
+// SetClockBack makes the server's times go on from earlier ones.
+func (s *Server) SetClockBack(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock = s.clock.Add(-by)
+}
+
 // tick returns the server's next time.
 func (s *Server) tick() time.Time {
 	s.clock = s.clock.Add(time.Millisecond)
