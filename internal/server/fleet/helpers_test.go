@@ -19,11 +19,11 @@ const controllerID = "6d6b51f7-0d3a-4f29-9d51-9a5d7f4b8a01"
 
 // world is an engine with everything around it in memory. It lives in a bubble of simulated time.
 type world struct {
-	t        *testing.T
-	store    *fleettest.Store
-	forge    *forgetest.Forge
+	t     *testing.T
+	store *fleettest.Store
+	forge *forgetest.Forge
 	// forges replaces forge where entities have forges of their own.
-	forges fleet.Forges
+	forges   fleet.Forges
 	provider *fleettest.Provider
 	engine   *fleet.Engine
 	limits   fleet.Limits

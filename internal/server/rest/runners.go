@@ -13,7 +13,7 @@ func (s *Server) reportStatus(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.answerDone(w, r, s.Service.ReportStatus(r.Context(), instanceOf(r).ID, runnerStatus(p.Status), p.Message, orZero(p.AgentID)))
+	s.answerDone(w, r, s.Service.ReportStatus(r.Context(), instanceOf(r), runnerStatus(p.Status), p.Message, orZero(p.AgentID)))
 }
 
 func (s *Server) reportSystem(w http.ResponseWriter, r *http.Request) {
@@ -22,7 +22,7 @@ func (s *Server) reportSystem(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.answerDone(w, r, s.Service.ReportSystem(r.Context(), instanceOf(r).ID, p.OSName, p.OSVersion, orZero(p.AgentID)))
+	s.answerDone(w, r, s.Service.ReportSystem(r.Context(), instanceOf(r), p.OSName, p.OSVersion, orZero(p.AgentID)))
 }
 
 func orZero(id *int64) int64 {

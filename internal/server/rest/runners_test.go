@@ -55,6 +55,27 @@ func TestRunnerReports(t *testing.T) {
 
 // TestRegistrationToken: it is given once, and again for a short while, since an answer can be lost; where the forge
 // fails, nothing is marked.
+// A report that comes in while its machine is given up says nothing about the next one.
+func TestReportOfAnEarlierAttemptIsRefused(t *testing.T) {
+	s := ready(t, nil)
+	row, _ := s.runner(t, true)
+	if _, err := s.store.UpdateInstance(t.Context(), row.ID, func(i *model.Instance) error { i.CreateAttempt++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"status": s.svc.ReportStatus(t.Context(), row, model.RunnerFailed, "it broke down", 7),
+		"system": s.svc.ReportSystem(t.Context(), row, "debian", "12", 7),
+	} {
+		if model.KindOf(err) != model.KindUnauthorized {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	now, err := s.store.Instance(t.Context(), row.ID)
+	if err != nil || now.RunnerStatus != row.RunnerStatus || now.OSName != row.OSName || now.AgentID != row.AgentID {
+		t.Errorf("the next attempt was changed: %v, %+v", err, now)
+	}
+}
+
 func TestRegistrationToken(t *testing.T) {
 	s := ready(t, nil)
 	now := time.Now()

@@ -25,34 +25,44 @@ func (s *Service) InstanceForToken(ctx context.Context, id model.InstanceID, att
 	return i, nil
 }
 
-// ReportStatus records what a runner says about itself. The message is kept even if the state is refused, since it
-// tells what happened. An empty status changes no state.
-func (s *Service) ReportStatus(ctx context.Context, id model.InstanceID, status model.RunnerStatus, message string, agentID int64) error {
-	err := s.Store.AddInstanceMessage(ctx, id, model.InstanceMessage{Kind: "status", Level: model.LevelInfo, Message: message})
+// ReportStatus records what the runner of an instance says about itself; i is as InstanceForToken has returned it. The
+// message is kept even if the state is refused, since it tells what happened. An empty status changes no state.
+func (s *Service) ReportStatus(ctx context.Context, i model.Instance, status model.RunnerStatus, message string, agentID int64) error {
+	err := s.Store.AddInstanceMessage(ctx, i.ID, model.InstanceMessage{Kind: "status", Level: model.LevelInfo, Message: message})
 	if err != nil {
 		return err
 	}
-	_, err = s.Store.UpdateInstance(ctx, id, func(i *model.Instance) error {
+	return s.updateAttempt(ctx, i, func(row *model.Instance) error {
 		if status != "" {
-			if err := instance.SetRunner(i, instance.Runner, status); err != nil {
+			if err := instance.SetRunner(row, instance.Runner, status); err != nil {
 				return err
 			}
 		}
-		return setAgent(i, agentID)
+		return setAgent(row, agentID)
 	})
-	return err
 }
 
-// ReportSystem records where a runner runs; what is empty stays as it is.
-func (s *Service) ReportSystem(ctx context.Context, id model.InstanceID, osName, osVersion string, agentID int64) error {
-	_, err := s.Store.UpdateInstance(ctx, id, func(i *model.Instance) error {
+// ReportSystem records where the runner of an instance runs; what is empty stays as it is. i is as in ReportStatus.
+func (s *Service) ReportSystem(ctx context.Context, i model.Instance, osName, osVersion string, agentID int64) error {
+	return s.updateAttempt(ctx, i, func(row *model.Instance) error {
 		if osName != "" {
-			i.OSName = osName
+			row.OSName = osName
 		}
 		if osVersion != "" {
-			i.OSVersion = osVersion
+			row.OSVersion = osVersion
 		}
-		return setAgent(i, agentID)
+		return setAgent(row, agentID)
+	})
+}
+
+// updateAttempt changes the row of an instance unless it has come to another create attempt since i was read: what the
+// machine of an earlier one says is not true of the next.
+func (s *Service) updateAttempt(ctx context.Context, i model.Instance, update func(*model.Instance) error) error {
+	_, err := s.Store.UpdateInstance(ctx, i.ID, func(row *model.Instance) error {
+		if row.CreateAttempt != i.CreateAttempt {
+			return model.Unauthorized("the token of the instance is void")
+		}
+		return update(row)
 	})
 	return err
 }
