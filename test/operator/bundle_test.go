@@ -11,13 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/garm-operator/garm-operator/api/v1beta1"
+	"github.com/garm-operator/garm-operator/garm"
 	"github.com/garm-operator/garm-operator/internal/dev/devcert"
 	"github.com/garm-operator/garm-operator/internal/dev/garmproxy"
 	"github.com/garm-operator/garm-operator/internal/dev/stack"
 )
 
 // OP-54: a GitHub behind a private authority is reached with its bundle, comments and CRLF in it or not; a new bundle is
-// sent once, and none any more clears it at the server.
+// sent once, one that was exchanged at the server is put back, and none any more clears it there.
 func TestOP54CABundle(t *testing.T) {
 	t.Parallel()
 	authority, err := devcert.NewAuthority("enterprise server")
@@ -63,11 +64,28 @@ func TestOP54CABundle(t *testing.T) {
 	if n := puts(); n != 1 {
 		t.Errorf("%d PUTs for a new bundle", n)
 	}
+	exchange := func() {
+		t.Helper()
+		bundle := other.PEM()
+		if _, err := e.GARM.UpdateEndpoint(e.ctx, stack.EndpointName, garm.UpdateEndpointParams{CACertBundle: &bundle}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exchange()
+	e.eventually(have(second)) // what somebody exchanges at the server is put back, also while the operator is down
+	e.stop()
+	exchange()
+	e.run()
+	e.eventually(have(second))
+	e.ready(base...)
+	if n := puts(); n != 3 {
+		t.Errorf("%d PUTs for a new bundle and two that were exchanged at the server", n)
+	}
 	edit(e, endpoint, func(o *v1beta1.GitHubEndpoint) { o.Spec.CACertBundleSecretRef = nil })
 	e.eventually(have(nil))
 	e.ready(endpoint)
-	if n := puts(); n != 2 {
-		t.Errorf("%d PUTs for a new bundle and none any more", n)
+	if n := puts(); n != 4 {
+		t.Errorf("%d PUTs for all that and none any more", n)
 	}
 }
 

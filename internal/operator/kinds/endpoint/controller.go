@@ -69,12 +69,12 @@ func Setup(ctx context.Context, mgr ctrl.Manager, session *remote.Session) error
 			return err
 		}
 	}
-	c := mgr.GetClient()
+	c, seen := mgr.GetClient(), newBundles()
 	engine := mirror.New(mirror.Kind[*v1beta1.GitHubEndpoint, garm.Endpoint]{
 		Name: v1beta1.KindGitHubEndpoint, Finalizer: v1beta1.FinalizerGitHubEndpoint,
 		New: func() *v1beta1.GitHubEndpoint { return &v1beta1.GitHubEndpoint{} },
 		Begin: func(p *mirror.Pass[*v1beta1.GitHubEndpoint]) mirror.Actuator[garm.Endpoint] {
-			return &actuator{pass: p}
+			return &actuator{pass: p, bundles: seen}
 		},
 	}, mirror.Deps{Client: c, Live: mgr.GetAPIReader(), Session: session}, mirror.Recorder(mgr, "github-endpoint-controller"))
 	siblings := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, obj client.Object) []reconcile.Request {

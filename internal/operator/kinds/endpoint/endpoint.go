@@ -31,9 +31,10 @@ const (
 )
 
 type actuator struct {
-	pass   *mirror.Pass[*v1beta1.GitHubEndpoint]
-	bundle []byte
-	secret *refs.Secret
+	pass    *mirror.Pass[*v1beta1.GitHubEndpoint]
+	bundles *bundles
+	bundle  []byte
+	secret  *refs.Secret
 }
 
 func (a *actuator) Resolve(ctx context.Context) error {
@@ -44,7 +45,7 @@ func (a *actuator) Resolve(ctx context.Context) error {
 		return nil
 	}
 	secret, err := refs.FindSecret(ctx, p.Client, p.Object.Namespace, ref)
-	if err == nil && secret.Marker() != p.SecretMarker() {
+	if err == nil && (secret.Marker() != p.SecretMarker() || a.exchanged(secret)) {
 		a.bundle, err = secret.Read(ctx, p.Live)
 	}
 	if err != nil {
@@ -54,6 +55,12 @@ func (a *actuator) Resolve(ctx context.Context) error {
 	a.secret = secret
 	p.Conditions.True(v1beta1.ConditionWebhookSecretReference, v1beta1.ReasonFetchingWebhookSecretRefSuccess, "")
 	return nil
+}
+
+// exchanged says that the server has a bundle that this process has not compared with the Secret yet.
+func (a *actuator) exchanged(s *refs.Secret) bool {
+	e, found, _ := a.pass.View.Endpoint(a.pass.Object.Name)
+	return found && len(e.CACertBundle) > 0 && !a.bundles.known(a.pass.Object.UID, s, e.CACertBundle)
 }
 
 // Recorded is empty: an endpoint has no id but its name.
@@ -83,6 +90,7 @@ func (a *actuator) foreign() bool {
 }
 
 func (a *actuator) Gone(ctx context.Context) (bool, error) {
+	a.bundles.forget(a.pass.Object.UID)
 	if a.foreign() {
 		return true, nil
 	}
@@ -197,8 +205,12 @@ func (a *actuator) Update(ctx context.Context, e *garm.Endpoint, fields []string
 
 // Attend records the bundle that is in force.
 func (a *actuator) Attend(_ context.Context, e *garm.Endpoint) error {
-	if len(a.Diff(e)) == 0 {
-		a.mark()
+	if len(a.Diff(e)) > 0 {
+		return nil
+	}
+	a.mark()
+	if a.bundle != nil {
+		a.bundles.note(a.pass.Object.UID, a.secret, e.CACertBundle)
 	}
 	return nil
 }
