@@ -55,6 +55,20 @@ func TestRunnerReports(t *testing.T) {
 
 // TestRegistrationToken: it is given once, and again for a short while, since an answer can be lost; where the forge
 // fails, nothing is marked.
+// A machine cannot make its instance large.
+func TestReportsAreKeptShort(t *testing.T) {
+	s := ready(t, nil)
+	row, token := s.runner(t, true)
+	auth := []string{"Authorization", "Bearer " + token}
+	long := "a" + strings.Repeat("é", 1<<18)
+	s.want(t, 200, "POST", "/callbacks/status", map[string]any{"status": "installing", "message": long}, auth...)
+	s.want(t, 200, "POST", "/callbacks/system-info", map[string]any{"os_name": long, "os_version": long}, auth...)
+	_, text := s.do(t, "GET", "/instances/"+row.Name, nil)
+	if len(text) > 16<<10 || !strings.Contains(text, "aéé") || strings.Contains(text, `\ufffd`) {
+		t.Errorf("the instance takes %d bytes: %.300s", len(text), text)
+	}
+}
+
 // A report that comes in while its machine is given up says nothing about the next one.
 func TestReportOfAnEarlierAttemptIsRefused(t *testing.T) {
 	s := ready(t, nil)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/model/instance"
@@ -25,10 +26,28 @@ func (s *Service) InstanceForToken(ctx context.Context, id model.InstanceID, att
 	return i, nil
 }
 
+const (
+	// maxMessage bounds, in bytes, what is kept of a runner's message, and maxSystem of a name or version of its system.
+	// They are shown with the instance, and a machine is trusted less than those who look at it.
+	maxMessage = 4 << 10
+	maxSystem  = 256
+)
+
+// cut returns the beginning of a text, at most so many bytes, and no half of a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
 // ReportStatus records what the runner of an instance says about itself; i is as InstanceForToken has returned it. The
 // message is kept even if the state is refused, since it tells what happened. An empty status changes no state.
 func (s *Service) ReportStatus(ctx context.Context, i model.Instance, status model.RunnerStatus, message string, agentID int64) error {
-	err := s.Store.AddInstanceMessage(ctx, i.ID, model.InstanceMessage{Kind: "status", Level: model.LevelInfo, Message: message})
+	err := s.Store.AddInstanceMessage(ctx, i.ID, model.InstanceMessage{Kind: "status", Level: model.LevelInfo, Message: cut(message, maxMessage)})
 	if err != nil {
 		return err
 	}
@@ -46,10 +65,10 @@ func (s *Service) ReportStatus(ctx context.Context, i model.Instance, status mod
 func (s *Service) ReportSystem(ctx context.Context, i model.Instance, osName, osVersion string, agentID int64) error {
 	return s.updateAttempt(ctx, i, func(row *model.Instance) error {
 		if osName != "" {
-			row.OSName = osName
+			row.OSName = cut(osName, maxSystem)
 		}
 		if osVersion != "" {
-			row.OSVersion = osVersion
+			row.OSVersion = cut(osVersion, maxSystem)
 		}
 		return setAgent(row, agentID)
 	})
