@@ -12,14 +12,19 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	garmapp "github.com/garm-operator/garm-operator/internal/app/garm"
 	"github.com/garm-operator/garm-operator/internal/config/garmconfig"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
+	"github.com/garm-operator/garm-operator/internal/filelock"
 )
 
 // URL stands for the server where a URL is needed in this process. It leads to the server through Transport only.
 const URL = "http://garm.embedded"
+
+// lockPatience is how long a process that is about to end may keep the data directory.
+const lockPatience = 30 * time.Second
 
 // Options say what an embedded server is made of.
 type Options struct {
@@ -79,9 +84,12 @@ func (s *Server) Run(ctx context.Context, use func(context.Context) error) (err 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory of the embedded server (does a volume lie there?): %w", err)
 	}
-	held, err := lock(ctx, dir, lockPatience)
+	held, err := filelock.Take(ctx, filepath.Join(dir, lockFile), lockPatience)
+	if errors.Is(err, filelock.ErrHeld) {
+		return fmt.Errorf("another process uses the data directory %s: run one replica with an embedded server, with the update strategy Recreate", dir)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("lock the data directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, held.Close()) }()
 	secrets, err := loadSecrets(dir, s.options.AdminGiven)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -136,37 +135,6 @@ func TestLostSecrets(t *testing.T) {
 				t.Errorf("error %v, want one with %q and %q", err, c.file, c.want)
 			}
 		})
-	}
-}
-
-// Two processes never use one database, and one that waits for the other gets it when that is done.
-func TestLock(t *testing.T) {
-	dir := t.TempDir()
-	first, err := lock(t.Context(), dir, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lock(t.Context(), dir, time.Millisecond); err == nil || !strings.Contains(err.Error(), "another process uses the data directory "+dir) {
-		t.Errorf("a second one: %v", err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := lock(ended, dir, time.Minute); !errors.Is(err, context.Canceled) {
-		t.Errorf("when it is stopped: %v", err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		second, err := lock(t.Context(), dir, time.Minute)
-		if err == nil {
-			err = second.Close()
-		}
-		done <- err
-	}()
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		t.Errorf("after the first: %v", err)
 	}
 }
 

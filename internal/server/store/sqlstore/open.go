@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"runtime"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/garm-operator/garm-operator/internal/filelock"
 	"github.com/garm-operator/garm-operator/internal/server/model"
 )
 
@@ -22,6 +24,8 @@ type Options struct {
 	Passphrase string
 	// BusyTimeout is how long a statement waits for another process; 5 s by default.
 	BusyTimeout time.Duration
+	// Patience is how long Open waits for another server that works with the database, and may be about to end; 30 s by default.
+	Patience time.Duration
 	// Feed gets every committed change; nil for none.
 	Feed model.Feed
 	// Now is the clock; time.Now by default.
@@ -30,6 +34,7 @@ type Options struct {
 
 // Store is the database of a server.
 type Store struct {
+	lock   *os.File
 	writer *sql.DB
 	reader *prepared
 	// turn holds one token: who has it may write, and publish what it wrote before the next one commits.
@@ -40,7 +45,7 @@ type Store struct {
 }
 
 // Open opens the database, brings its schema up to date and fills a new one: a controller id and the endpoint of
-// github.com.
+// github.com. It is an error when another server works with the database: each would take what the other is making for leftovers.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -51,10 +56,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.BusyTimeout == 0 {
 		o.BusyTimeout = 5 * time.Second
 	}
+	if o.Patience == 0 {
+		o.Patience = 30 * time.Second
+	}
 	s := &Store{turn: make(chan struct{}, 1), seal: newSealer(o.Passphrase), feed: o.Feed, now: o.Now}
 	var err error
+	if s.lock, err = filelock.Take(ctx, o.Path+".lock", o.Patience); errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("another server works with the database %s: stop it first (a Deployment: strategy Recreate), or use another database", o.Path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the database %s: %w", o.Path, err)
+	}
 	if s.writer, err = connect(o, 1, "&_txlock=immediate"); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.lock.Close())
 	}
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -96,7 +110,7 @@ func (s *Store) Close() error {
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.lock.Close())...)
 }
 
 // Ping says whether the database answers.
