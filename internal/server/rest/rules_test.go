@@ -255,6 +255,24 @@ func TestEqualPut(t *testing.T) {
 	}
 }
 
+// Names that would lead calls of the forge elsewhere, or that are no names, are refused by the field that holds them.
+func TestNamesOfEntities(t *testing.T) {
+	s := ready(t, nil)
+	s.fleet(t)
+	for _, name := range []string{".", "..", strings.Repeat("x", 256)} {
+		for path, body := range map[string]map[string]any{
+			"/organizations?name": {"name": name}, "/enterprises?name": {"name": name},
+			"/repositories?name": {"owner": "acme", "name": name}, "/repositories?owner": {"owner": name, "name": "other"},
+		} {
+			body["credentials_name"], body["webhook_secret"] = "main", "s"
+			path, field, _ := strings.Cut(path, "?")
+			if got := s.want(t, 400, "POST", path, body); !strings.HasPrefix(fmt.Sprint(got["details"]), field+" cannot be") {
+				t.Errorf("%s with the %s %.10q: %v", path, field, name, got)
+			}
+		}
+	}
+}
+
 // What is too large to be kept is refused by name, and changes nothing.
 func TestPoolNumbersAreBounded(t *testing.T) {
 	s := ready(t, nil)

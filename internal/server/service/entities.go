@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -93,6 +94,20 @@ func (s *Service) EntityView(ctx context.Context, kind model.EntityKind, id mode
 	return view, err
 }
 
+// maxName bounds the names of entities, far above the hundred characters that GitHub allows.
+const maxName = 255
+
+// checkName refuses what no forge can have, and what would lead a call to another path.
+func checkName(field, name string) error {
+	switch {
+	case name == "." || name == "..":
+		return model.Invalid("%s cannot be %q", field, name)
+	case len(name) > maxName:
+		return model.Invalid("%s cannot be longer than %d bytes", field, maxName)
+	}
+	return nil
+}
+
 // CreateEntity adds an entity.
 func (s *Service) CreateEntity(ctx context.Context, n NewEntity) (model.Entity, error) {
 	switch {
@@ -105,7 +120,7 @@ func (s *Service) CreateEntity(ctx context.Context, n NewEntity) (model.Entity, 
 	case n.WebhookSecret == "":
 		return model.Entity{}, model.Invalid("missing secret: webhook_secret is needed")
 	}
-	if err := checkBalancer(n.Balancer); err != nil {
+	if err := cmp.Or(checkName("owner", n.Owner), checkName("name", n.Name), checkBalancer(n.Balancer)); err != nil {
 		return model.Entity{}, err
 	}
 	if n.ForgeType != "" && n.ForgeType != model.ForgeGitHub {
