@@ -51,7 +51,7 @@ hasty := GOGC=1000 GOMEMLIMIT=1GiB GORACE=atexit_sleep_ms=0
 programs := /test/(e2e|scale)$$
 
 # The programs that tests run are built once; tests of single packages build what they need.
-built = $(if $(filter ./...,$(PKG)),GARM_OPERATOR_PROGRAMS='$(CURDIR)/bin')
+built = $(if $(filter ./...,$(PKG)),TEST_PROGRAMS='$(CURDIR)/bin')
 
 .PHONY: test
 test: $(if $(filter ./...,$(PKG)),build) ## Run the tests with a real API server; PKG=./garm/... for some of them.

@@ -20,6 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/garm-operator/garm-operator/config/crd"
+	"github.com/garm-operator/garm-operator/garm"
 	operatorapp "github.com/garm-operator/garm-operator/internal/app/operator"
 	"github.com/garm-operator/garm-operator/internal/config/operatorconfig"
 	"github.com/garm-operator/garm-operator/internal/dev/controlplane"
@@ -178,10 +179,11 @@ func (e *env) ready(n int) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	remote, err := e.GARM.ListPools(e.ctx)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	var remote []garm.Pool
+	e.until(func() (err error) { // a server in a process that has just been started may not serve yet
+		remote, err = e.GARM.ListPools(e.ctx)
+		return err
+	})
 	ids := map[string]bool{}
 	for _, p := range pools {
 		ids[p.Status.ID] = true

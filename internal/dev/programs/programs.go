@@ -14,7 +14,7 @@ import (
 //
 // Go keeps the result of a test as long as the packages it imports stay the same, and does not see which programs it runs: a test
 // that runs one imports what the program is made of, with a blank name.
-const DirVariable = "GARM_OPERATOR_PROGRAMS"
+const DirVariable = "TEST_PROGRAMS"
 
 // Programs are the project's programs.
 type Programs struct {

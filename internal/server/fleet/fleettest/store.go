@@ -29,6 +29,8 @@ type Store struct {
 	jobs       map[model.JobID]model.Job
 	// most is the largest number of rows that a pool ever had.
 	most map[model.PoolID]int
+	// atOnce is the largest number of rows that were ever added to a pool in one transaction.
+	atOnce map[model.PoolID]int
 }
 
 var _ fleet.Store = (*Store)(nil)
@@ -88,6 +90,13 @@ func (s *Store) Most(id model.PoolID) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most[id]
+}
+
+// MostAtOnce is the largest number of rows that were ever added to a pool in one transaction.
+func (s *Store) MostAtOnce(id model.PoolID) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.atOnce[id]
 }
 
 // Job returns a job.
@@ -229,6 +238,7 @@ func (s *Store) ReserveInstances(_ context.Context, id model.PoolID, plan func(m
 		s.tell(model.OpCreate, row)
 	}
 	put(&s.most, id, max(s.most[id], len(s.ofPool(id))))
+	put(&s.atOnce, id, max(s.atOnce[id], len(added)))
 	return added, nil
 }
 
