@@ -2,7 +2,7 @@ package service
 
 import (
 	"context"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/garm-operator/garm-operator/internal/server/model"
 	"github.com/garm-operator/garm-operator/internal/server/model/instance"
@@ -35,13 +35,10 @@ const (
 
 // cut returns the beginning of a text, at most so many bytes, and no half of a character.
 func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "")
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	return text
 }
 
 // ReportStatus records what the runner of an instance says about itself; i is as InstanceForToken has returned it. The

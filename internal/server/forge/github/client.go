@@ -52,7 +52,6 @@ func newClient(o Options, credentials model.Credentials, secret model.ForgeSecre
 			return nil, errors.New("the private key of the App is not a PEM RSA key")
 		}
 		app.BaseURL = strings.TrimSuffix(base, "/")
-		app.Client = &http.Client{Transport: transport}
 		options = append(options, github.WithTransport(app))
 	default:
 		if secret.Token == "" {
