@@ -58,7 +58,7 @@ func TestOP2LostAnswers(t *testing.T) {
 // Many Pools at once, for either generation of server: one create each, few requests, nothing changed by them once more.
 func TestManyPoolsAtOnce(t *testing.T) {
 	t.Parallel()
-	const n = 60 // test/scale does it with 200
+	const n = 20 // test/scale does it with 200
 	eachDialect(t, func(t *testing.T, dialect garmproxy.Dialect) {
 		e := setup(t)
 		e.Proxy.Speak(dialect)
