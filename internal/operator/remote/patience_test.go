@@ -120,11 +120,11 @@ func TestNewEntityIsSeenToWork(t *testing.T) {
 			populate(t, server, 1, 0)
 			session := run(t, server, remote.Options{})
 			pass(10 * time.Second)
+			server.HoldPoolManagers()
 			org, err := session.View().Writer().CreateOrganization(t.Context(), garm.CreateEntityParams{Name: "New", CredentialsName: "pat"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.SetPoolManager(org.ID, garm.PoolManagerStatus{})
 			before := server.Requests()
 			pass(900 * time.Millisecond)
 			if starts {
@@ -191,11 +191,11 @@ func TestNewEntityIsSeenInTime(t *testing.T) {
 					populate(t, server, 1, 0)
 					session := run(t, server, remote.Options{})
 					pass(10 * time.Second)
+					server.HoldPoolManagers()
 					id, err := kind.create(t, session.View())
 					if err != nil {
 						t.Fatal(err)
 					}
-					server.SetPoolManager(id, garm.PoolManagerStatus{})
 					begun := time.Now()
 					pass(starts)
 					server.SetPoolManager(id, garm.PoolManagerStatus{Running: true})

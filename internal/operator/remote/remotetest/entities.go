@@ -7,13 +7,13 @@ import (
 	"github.com/garm-operator/garm-operator/garm"
 )
 
-// entity makes an entity whose pool manager runs.
+// entity makes an entity whose pool manager runs, unless HoldPoolManagers was called.
 func (s *Server) entity(op string, p garm.CreateEntityParams) (garm.Entity, error) {
 	for _, c := range s.credentials {
 		if strings.EqualFold(c.Name, p.CredentialsName) {
 			return garm.Entity{
 				ID: newUUID(), Name: p.Name, CredentialsName: c.Name, CredentialsID: c.ID, Credentials: c,
-				PoolManagerStatus: garm.PoolManagerStatus{Running: true}, PoolBalancerType: balancer(p.PoolBalancerType),
+				PoolManagerStatus: garm.PoolManagerStatus{Running: !s.held}, PoolBalancerType: balancer(p.PoolBalancerType),
 				Endpoint: c.Endpoint, UpdatedAt: s.stamp(),
 			}, nil
 		}
@@ -152,6 +152,13 @@ func (s *Server) DeleteEnterprise(ctx context.Context, id string) error {
 	return deleteOf(ctx, s, "DeleteEnterprise", &s.enterprises, garm.EntityTypeEnterprise, id, func(e garm.Enterprise) any {
 		return garm.Enterprise{Entity: garm.Entity{ID: e.ID}}
 	})
+}
+
+// HoldPoolManagers makes entities whose pool managers do not run before SetPoolManager says so.
+func (s *Server) HoldPoolManagers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = true
 }
 
 // SetPoolManager changes whether the pool manager of an organization runs, without an event, as v0.1.5 does.

@@ -17,6 +17,7 @@ type Server struct {
 	info     garm.ControllerInfo
 	noURLs   bool
 	noTimes  bool
+	held     bool
 	clock    time.Time
 	counts   map[string]int
 	fault    func(op string) error
