@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -43,6 +42,7 @@ type ControlPlane struct {
 	processes *envtest.ControlPlane
 	manager   *controllerManager
 	admin     *rest.Config
+	token     string
 	mapper    meta.RESTMapper
 
 	stop sync.Once
@@ -82,21 +82,11 @@ func (p *ControlPlane) start(
 	if err := p.startProcesses(ctx, options, programs); err != nil {
 		return err
 	}
-	admin, err := p.processes.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, limits())
-	if err != nil {
-		return fmt.Errorf("add the control plane's administrator: %w", err)
-	}
-	p.admin = admin.Config()
-	if err := p.makeMapper(); err != nil {
+	if err := p.useToken(); err != nil {
 		return err
 	}
-	kubeconfig, err := admin.KubeConfig()
-	if err != nil {
-		return fmt.Errorf("render the administrator's kubeconfig: %w", err)
-	}
-	p.Kubeconfig = filepath.Join(p.dir, "kubeconfig")
-	if err := os.WriteFile(p.Kubeconfig, kubeconfig, 0o600); err != nil {
-		return fmt.Errorf("write the administrator's kubeconfig: %w", err)
+	if err := p.makeMapper(); err != nil {
+		return err
 	}
 	if err := waitForDefaultNamespace(ctx, p.admin); err != nil {
 		return err
@@ -104,7 +94,7 @@ func (p *ControlPlane) start(
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err = envtest.InstallCRDs(p.admin, envtest.CRDInstallOptions{
+	_, err := envtest.InstallCRDs(p.admin, envtest.CRDInstallOptions{
 		CRDs:    crds,
 		Scheme:  runtime.NewScheme(), // no kind is converted by a webhook of envtest's making
 		MaxTime: readyTimeout,

@@ -68,6 +68,9 @@ func (p *ControlPlane) describe(options Options, programs programs) (*envtest.Co
 	if apiServer.Path, err = p.guard.Wrap(programs.apiServer); err != nil {
 		return nil, err
 	}
+	if err := p.writeToken(apiServer); err != nil {
+		return nil, err
+	}
 	if options.Audit {
 		if p.AuditLog, err = enableAudit(apiServer.Configure(), p.dir, options.AuditReads); err != nil {
 			return nil, err
