@@ -50,11 +50,17 @@ hasty := GOGC=1000 GOMEMLIMIT=1GiB GORACE=atexit_sleep_ms=0
 # nothing of the programs.
 programs := /test/(e2e|scale)$$
 
-# The programs that tests run are built once; tests of single packages build what they need.
-built = $(if $(filter ./...,$(PKG)),TEST_PROGRAMS='$(CURDIR)/bin')
+# The programs that tests run are built once; tests of single packages build what they need. Go touches what it builds even if
+# nothing has changed, and would then run again all tests that run it: they run copies, which only a change replaces.
+copies := bin/tests
+built = $(if $(filter ./...,$(PKG)),TEST_PROGRAMS='$(CURDIR)/$(copies)')
+
+.PHONY: test-copies
+test-copies: build
+	@mkdir -p $(copies) && install -C bin/garm* $(copies)
 
 .PHONY: test
-test: $(if $(filter ./...,$(PKG)),build) ## Run the tests with a real API server; PKG=./garm/... for some of them.
+test: $(if $(filter ./...,$(PKG)),test-copies) ## Run the tests with a real API server; PKG=./garm/... for some of them.
 	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(built) $(hasty) $(MAKE) --no-print-directory -j2 test-packages test-programs
 
 # Those that wait longest start first, so that they are not waited for at the end.
