@@ -37,6 +37,10 @@ func (e *Engine) reconcileJobs(ctx context.Context, id model.EntityID) (time.Dur
 	if err != nil {
 		return 0, fmt.Errorf("listing the instances of an entity: %w", err)
 	}
+	// Read after the instances: a job that ended meanwhile would seem to wait for a runner that is gone, and get another.
+	if jobs, err = e.store.QueuedJobs(ctx, id); err != nil {
+		return 0, fmt.Errorf("listing queued jobs: %w", err)
+	}
 	plan := planJobs(time.Now(), controller.JobBackoff, jobs, pools, rows, e.limits.CreateAttempts)
 	for _, job := range plan.covered {
 		if err := e.lockJob(ctx, job, entity.ID); err != nil {
