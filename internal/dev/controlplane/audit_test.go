@@ -84,3 +84,9 @@ func TestAuditLogGrows(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutAuditNoEvents(t *testing.T) {
+	if events, err := new(ControlPlane).AuditEvents(); err == nil {
+		t.Errorf("no error, but %v", events)
+	}
+}
