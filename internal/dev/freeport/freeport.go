@@ -17,7 +17,8 @@ const (
 	ports     = 12000
 )
 
-// Port returns a port on which nothing listens now.
+// Port returns a TCP port on which nothing listens now. Until ctx ends no other call returns it, in this process or another: the
+// UDP port of the same number is the claim to it.
 func Port(ctx context.Context) (int, error) {
 	var tried error
 	for range 20 {
@@ -26,16 +27,33 @@ func Port(ctx context.Context) (int, error) {
 			return 0, fmt.Errorf("draw a port: %w", err)
 		}
 		port := firstPort + int(n.Int64())
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(port))
-		if err == nil {
-			return port, listener.Close()
+		if err = claim(ctx, port); err == nil {
+			return port, nil
 		}
 		tried = errors.Join(tried, err)
 	}
 	return 0, fmt.Errorf("find a free port: %w", tried)
 }
 
-// Address returns an address of this machine alone with a port on which nothing listens now.
+func claim(ctx context.Context, port int) error {
+	var listen net.ListenConfig
+	address := ":" + strconv.Itoa(port)
+	claim, err := listen.ListenPacket(ctx, "udp", address)
+	if err != nil {
+		return err
+	}
+	listener, err := listen.Listen(ctx, "tcp", address)
+	if err == nil {
+		err = listener.Close()
+	}
+	if err != nil {
+		return errors.Join(err, claim.Close())
+	}
+	context.AfterFunc(ctx, func() { _ = claim.Close() })
+	return nil
+}
+
+// Address returns an address of this machine alone, with a port of Port's.
 func Address(ctx context.Context) (string, error) {
 	port, err := Port(ctx)
 	if err != nil {

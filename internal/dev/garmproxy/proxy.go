@@ -22,6 +22,8 @@ const eventsPath = "/api/v1/ws/events"
 type Proxy struct {
 	target  *url.URL
 	address string
+	// release gives the port back.
+	release func()
 	forward *httputil.ReverseProxy
 	ledger  ledger
 	faults  faults
@@ -39,11 +41,13 @@ func Start(target string) (*Proxy, error) {
 		return nil, fmt.Errorf("target %q: want a URL such as http://127.0.0.1:9997", target)
 	}
 	// One that nobody takes while the proxy refuses.
-	address, err := freeport.Address(context.Background())
+	ctx, release := context.WithCancel(context.Background())
+	address, err := freeport.Address(ctx)
 	if err != nil {
+		release()
 		return nil, err
 	}
-	p := &Proxy{target: u, address: address}
+	p := &Proxy{target: u, address: address, release: release}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(u)
@@ -56,6 +60,7 @@ func Start(target string) (*Proxy, error) {
 	}
 	p.streams.init()
 	if err := p.listen(); err != nil {
+		release()
 		return nil, err
 	}
 	return p, nil
@@ -73,12 +78,17 @@ func (p *Proxy) Refuse(refuse bool) error {
 	if !refuse {
 		return p.listen()
 	}
-	p.Close()
+	p.stop()
 	return nil
 }
 
-// Close stops listening and breaks all connections.
+// Close stops listening and breaks all connections, for good.
 func (p *Proxy) Close() {
+	p.stop()
+	p.release()
+}
+
+func (p *Proxy) stop() {
 	p.mu.Lock()
 	server := p.server
 	p.server = nil
