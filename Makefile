@@ -10,8 +10,12 @@ PKG ?= ./...
 # What to pass on: make demo ARGS=--once, make test ARGS='-run TestPool -v'
 ARGS ?=
 
+# Programs, tests and tools that are compiled alike, without paths and without C, share what is compiled, in all clones on a machine.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
+go := CGO_ENABLED=0 go
+
 controlplane := tools/controlplane/build.sh
-tool := go tool -modfile=tools/go.mod
+tool := $(go) tool -modfile=tools/go.mod
 modules := . tools tools/controlplane tools/helm3 test/monitoring
 chart := charts/garm-operator
 generated := api config charts docs/kinds docs/reference
@@ -19,10 +23,9 @@ generated := api config charts docs/kinds docs/reference
 # The race detector needs a C compiler. In CI it is not optional: a machine without a compiler fails there. Two packages that only
 # calculate, SQLite made from C and the cipher of password hashes, are left out of it: watching them takes most of the time. None
 # that uses sync or generics may be left out, since the linker could take its unwatched copy of what others synchronize with. Unsafe
-# pointers, of which the project has none, are not checked. The C linker is faster with the detector's own library than Go's.
+# pointers, of which the project has none, are not checked.
 cc = $(shell command -v "$$(go env CC)" 2>/dev/null)
-racing := -race -ldflags=-linkmode=external -gcflags='all=-d=checkptr=0' \
-	-gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='golang.org/x/crypto/blowfish=-race=false'
+racing := -race -gcflags='all=-d=checkptr=0' -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='golang.org/x/crypto/blowfish=-race=false'
 race = $(if $(filter true,$(CI)),$(racing),$(if $(and $(cc),$(filter 1,$(shell go env CGO_ENABLED))),$(racing)))
 
 .PHONY: help
@@ -31,7 +34,7 @@ help: ## Show this help.
 
 .PHONY: build
 build: ## Build the programs into bin/.
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+	$(go) build -o bin/ ./cmd/...
 
 .PHONY: demo
 demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=--once to run it once and exit.
@@ -42,54 +45,54 @@ demo: build ## Run the whole system with a simulated GitHub until Ctrl-C; ARGS=-
 gotestsum := $(tool) gotestsum --format pkgname --format-hide-empty-pkg
 side_by_side := -vet=off -p 4 -parallel 6 -timeout 30m
 
-# The tests and the API servers that they start are short of time, not of memory: they collect garbage less often. The race
-# detector need not wait at the end of each package for goroutines that are left.
-hasty := GOGC=1000 GOMEMLIMIT=1GiB GORACE=atexit_sleep_ms=0
+# The race detector need not wait at the end of each package for goroutines that are left.
+hasty := GORACE=atexit_sleep_ms=0
 
-# These run the programs themselves and count what they do; the race detector would slow the server that they count at, and see
-# nothing of the programs.
-programs := /test/(e2e|scale)$$
+# These try what is shipped: the programs, the definitions, the manifests, the documents. The race detector would see nothing of it,
+# and slow the server that the programs' requests are counted at.
+shipped := /test/(api|arch|docs|e2e|install|scale)$$
 
 # The programs that tests run are built once; tests of single packages build what they need. Go touches what it builds even if
-# nothing has changed, and would then run again all tests that run it: they run copies, which only a change replaces.
+# nothing has changed, and names the commit in it, and would then run again all tests that run it: they run copies without that name,
+# which only a change replaces.
 copies := bin/tests
 built = $(if $(filter ./...,$(PKG)),TEST_PROGRAMS='$(CURDIR)/$(copies)')
 
 .PHONY: test-copies
-test-copies: build
-	@mkdir -p $(copies) && install -C bin/garm* $(copies)
+test-copies:
+	@$(go) build -buildvcs=false -o bin/.tests/ ./cmd/... && mkdir -p $(copies) && install -C bin/.tests/garm* $(copies)
 
 .PHONY: test
 test: $(if $(filter ./...,$(PKG)),test-copies) ## Run the tests with a real API server; PKG=./garm/... for some of them.
-	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(built) $(hasty) $(MAKE) --no-print-directory -j2 test-packages test-programs
+	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" $(built) $(hasty) $(MAKE) --no-print-directory -j2 test-raced test-shipped
 
 # Those that wait longest start first, so that they are not waited for at the end.
 slow := /test/|/internal/dev/|/operator/inventory$$
 
-.PHONY: test-packages
-test-packages:
-	@all=$$(go list $(PKG)); others=$$(grep -vE '$(programs)' <<<"$$all" || true); \
+.PHONY: test-raced
+test-raced:
+	@all=$$(go list $(PKG)); others=$$(grep -vE '$(shipped)' <<<"$$all" || true); \
 	packages=$$(grep -E '$(slow)' <<<"$$others" || true; grep -vE '$(slow)' <<<"$$others" || true); \
-	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(race) $(ARGS) $$packages; fi
+	if [[ -n "$$packages" ]]; then $(gotestsum) --raw-command -- env $(if $(race),CGO_ENABLED=1) go test -json $(side_by_side) $(race) $(ARGS) $$packages; fi
 
 # Those of test/monitoring have a module of their own, for Prometheus' engine. They read files outside it, of which Go does not see
 # that they change.
-.PHONY: test-programs
-test-programs:
-	@all=$$(go list $(PKG)); packages=$$(grep -E '$(programs)' <<<"$$all" || true); \
+.PHONY: test-shipped
+test-shipped:
+	@all=$$(go list $(PKG)); packages=$$(grep -E '$(shipped)' <<<"$$all" || true); \
 	if [[ -n "$$packages" ]]; then $(gotestsum) -- $(side_by_side) $(ARGS) $$packages; fi
 	@if [[ "$(PKG)" == ./... ]]; then $(gotestsum) --raw-command -- go -C test/monitoring test -json -timeout 30m -count=1 $(ARGS) ./...; fi
 
 .PHONY: bench
 bench: ## Measure the operator at scale: time to Ready, requests, writes, memory.
 	@assets=$$($(controlplane)) && KUBEBUILDER_ASSETS="$$assets" \
-		go test -run '^$$' -bench . -benchtime 1x -timeout 30m $(ARGS) ./test/scale/...
+		$(go) test -run '^$$' -bench . -benchtime 1x -timeout 30m $(ARGS) ./test/scale/...
 
 .PHONY: generate
 generate: ## Generate deep copies and custom resource definitions from api/, the roles, what the chart takes from config/ and the reference pages.
 	$(tool) controller-gen object crd paths=./api/... output:crd:dir=config/crd/bases
-	go run ./internal/dev/reference
-	go run ./internal/dev/rolegen config
+	$(go) run ./internal/dev/reference
+	$(go) run ./internal/dev/rolegen config
 	rm -rf $(chart)/files && mkdir -p $(chart)/files/{crds,rbac,webhook}
 	cp config/crd/bases/*.yaml $(chart)/files/crds/
 	cp config/rbac/*_role.yaml config/rbac/user_roles.yaml $(chart)/files/rbac/
@@ -135,7 +138,7 @@ values := test/install/testdata/values
 .PHONY: verify-chart
 verify-chart:
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	go -C tools build -o "$$dir/helm4" ./release && go -C tools/helm3 build -o "$$dir/helm3" .; \
+	$(go) -C tools build -o "$$dir/helm4" ./release && $(go) -C tools/helm3 build -o "$$dir/helm3" .; \
 	for file in $(values)/*.yaml; do \
 		for helm in helm3 helm4; do \
 			"$$dir/$$helm" lint $(chart) garm-operator-system $$file && \
@@ -162,9 +165,9 @@ release: ## Make the files of a release in dist/: make release VERSION=v1.2.3.
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo 'release: give a version, such as make release VERSION=v1.2.3' >&2; exit 1; }
 	rm -rf dist && mkdir -p dist/.build
 	for arch in $(architectures); do \
-		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/.build/linux_$$arch/ ./cmd/garm-operator ./cmd/garm; \
+		GOOS=linux GOARCH=$$arch $(go) build -ldflags '-s -w' -o dist/.build/linux_$$arch/ ./cmd/garm-operator ./cmd/garm; \
 	done
-	go -C tools build -o $(release) ./release
+	$(go) -C tools build -o $(release) ./release
 	$(release) manifests config $(VERSION) dist
 	mkdir dist/.build/monitoring && cp -R config/prometheus config/grafana config/kube-state-metrics dist/.build/monitoring/
 	$(release) archive $(commit_time) dist/garm-operator_monitoring.tar.gz dist/.build/monitoring
