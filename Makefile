@@ -49,7 +49,8 @@ side_by_side := -vet=off -p 4 -parallel 6 -timeout 30m
 hasty := GORACE=atexit_sleep_ms=0
 
 # These try what is shipped: the programs, the definitions, the manifests, the documents. The race detector would see nothing of it,
-# and slow the server that the programs' requests are counted at.
+# and slow the server that the programs' requests are counted at. What test/install runs of the operator in its own process, the other
+# tests run under the detector.
 shipped := /test/(api|arch|docs|e2e|install|scale)$$
 
 # The programs that tests run are built once; tests of single packages build what they need. Go touches what it builds even if

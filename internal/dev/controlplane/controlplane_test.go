@@ -239,8 +239,8 @@ func TestControllerManagerFinishesNamespaces(t *testing.T) {
 	}
 }
 
-// TestKilledParentLeavesNothing runs this test program again as the parent of a control plane and ends it by a signal that it
-// cannot handle.
+// TestKilledParentLeavesNothing runs this test program again as the parent of a control plane and ends it by signals that it
+// does not handle.
 func TestKilledParentLeavesNothing(t *testing.T) {
 	needAssets(t)
 	const role = "CONTROLPLANE_TEST_PARENT"
@@ -252,29 +252,33 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 		select {}
 	}
 
-	dir := temporary(t)
-	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-	parent.Env = append(os.Environ(), role+"=1")
-	output, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(output).ReadString('\n'); line != "started\n" {
-		t.Fatalf("the parent said %q (%v), want \"started\"", line, err)
-	}
-	pids := processes(t, dir)
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = parent.Wait()
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			dir := temporary(t)
+			parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$")
+			parent.Env = append(os.Environ(), role+"=1")
+			output, err := parent.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := parent.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(output).ReadString('\n'); line != "started\n" {
+				t.Fatalf("the parent said %q (%v), want \"started\"", line, err)
+			}
+			pids := processes(t, dir)
+			if err := parent.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = parent.Wait()
 
-	eventually(t, func() bool {
-		entries, err := os.ReadDir(dir)
-		return err == nil && len(entries) == 0 && !alive(pids[0]) && !alive(pids[1])
-	}, func() string { return "processes or files outlive their parent" })
+			eventually(t, func() bool {
+				entries, err := os.ReadDir(dir)
+				return err == nil && len(entries) == 0 && !alive(pids[0]) && !alive(pids[1])
+			}, func() string { return "processes or files outlive their parent" })
+		})
+	}
 }
 
 // processes returns the ids of etcd and kube-apiserver, whose directory is below dir.

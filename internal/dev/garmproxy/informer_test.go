@@ -55,6 +55,7 @@ func informer(t *testing.T, opts remote.Options) (*remotetest.Server, *garmproxy
 	return server, proxy, session
 }
 
+// eventually allows for a list that a busy machine made slow: the next one keeps twenty times its duration from it.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
